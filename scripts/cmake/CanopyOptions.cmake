@@ -1,0 +1,57 @@
+# Switches of the build, and the compiler flags that every target of the project shares.
+
+option(CANOPY_TESTS "Build the tests" ON)
+option(CANOPY_WERROR "Treat warnings as errors" ON)
+option(CANOPY_FUZZERS "Build the libFuzzer targets (clang only)" OFF)
+option(CANOPY_COVERAGE "Instrument for gcov" OFF)
+set(CANOPY_SANITIZE "" CACHE STRING "Sanitizers, separated by commas: address,undefined or thread")
+
+find_program(CANOPY_CCACHE ccache)
+mark_as_advanced(CANOPY_CCACHE)
+if(CANOPY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CANOPY_CCACHE})
+endif()
+
+# canopy_options: language-wide flags. canopy_warnings: only for code written by hand.
+add_library(canopy_options INTERFACE)
+add_library(canopy_warnings INTERFACE)
+
+# The simulator's trace must not depend on the compiler: no contraction of a*b+c.
+target_compile_options(canopy_options INTERFACE -ffp-contract=off)
+target_compile_definitions(canopy_options INTERFACE CANOPY_VERSION="${PROJECT_VERSION}")
+find_package(Threads REQUIRED)
+target_link_libraries(canopy_options INTERFACE Threads::Threads)
+
+target_compile_options(canopy_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast
+  -Wcast-qual -Wformat=2 -Wundef -Wextra-semi)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 reports -Wrestrict inside std::string operators that are correct.
+  target_compile_options(canopy_warnings INTERFACE
+    -Wduplicated-cond -Wduplicated-branches -Wlogical-op -Wno-restrict)
+endif()
+if(CANOPY_WERROR)
+  target_compile_options(canopy_warnings INTERFACE -Werror)
+endif()
+
+if(CANOPY_SANITIZE)
+  target_compile_options(canopy_options INTERFACE
+    -fsanitize=${CANOPY_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(canopy_options INTERFACE -fsanitize=${CANOPY_SANITIZE})
+  if(CANOPY_SANITIZE MATCHES "undefined")
+    target_compile_options(canopy_options INTERFACE -fno-sanitize-recover=all)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+      target_compile_options(canopy_options INTERFACE -fno-sanitize=function)
+      target_link_options(canopy_options INTERFACE -fno-sanitize=function)
+    endif()
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Instrumented code makes g++ 12 lose track of initialisation.
+    target_compile_options(canopy_warnings INTERFACE -Wno-maybe-uninitialized)
+  endif()
+endif()
+
+if(CANOPY_COVERAGE)
+  target_compile_options(canopy_options INTERFACE --coverage -fprofile-update=atomic)
+  target_link_options(canopy_options INTERFACE --coverage)
+endif()

@@ -1,0 +1,108 @@
+# Functions that turn folders into targets. A folder without sources yields no target, silently, so
+# that a layer, a program or a test can be added by adding files alone.
+
+# canopy_existing(<out> <target>...): those of the targets that exist.
+function(canopy_existing out)
+  set(found)
+  foreach(target IN LISTS ARGN)
+    if(TARGET ${target})
+      list(APPEND found ${target})
+    endif()
+  endforeach()
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
+# canopy_layer(<name> [DEPENDS <layer>...] [LIBS <target>...])
+# src/<name>/*.cpp -> static library canopy_<name>.
+function(canopy_layer name)
+  cmake_parse_arguments(arg "" "" "DEPENDS;LIBS" ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY CANOPY_LAYERS ${name})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  list(TRANSFORM arg_DEPENDS PREPEND canopy_)
+  canopy_existing(below ${arg_DEPENDS})
+  add_library(canopy_${name} STATIC ${sources})
+  target_include_directories(canopy_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+  target_link_libraries(canopy_${name}
+    PUBLIC canopy_options canopy_boost ${below} ${arg_LIBS}
+    PRIVATE canopy_warnings)
+endfunction()
+
+# canopy_protobuf(<target>)
+# proto/**/*.proto -> static library of generated code, included as "<path below proto>.pb.h".
+function(canopy_protobuf target)
+  file(GLOB_RECURSE protos CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/proto
+       ${CMAKE_SOURCE_DIR}/proto/*.proto)
+  if(NOT protos)
+    return()
+  endif()
+  set(out ${CMAKE_BINARY_DIR}/proto)
+  file(MAKE_DIRECTORY ${out})
+  set(generated)
+  foreach(proto IN LISTS protos)
+    string(REGEX REPLACE "\\.proto$" "" stem ${proto})
+    add_custom_command(
+      OUTPUT ${out}/${stem}.pb.cc ${out}/${stem}.pb.h
+      COMMAND protobuf::protoc --proto_path=${CMAKE_SOURCE_DIR}/proto --cpp_out=${out} ${proto}
+      DEPENDS ${CMAKE_SOURCE_DIR}/proto/${proto} protobuf::protoc
+      COMMENT "Generating ${stem}.pb.cc"
+      VERBATIM)
+    list(APPEND generated ${out}/${stem}.pb.cc ${out}/${stem}.pb.h)
+  endforeach()
+  add_library(${target} STATIC ${generated})
+  target_include_directories(${target} SYSTEM PUBLIC ${out})
+  target_link_libraries(${target} PUBLIC canopy_options protobuf::libprotobuf-lite)
+endfunction()
+
+# canopy_program(<name> [DEPENDS <layer>...] [LIBS <target>...])
+# tools/<name>/*.cpp -> program <name>.
+function(canopy_program name)
+  cmake_parse_arguments(arg "" "" "DEPENDS;LIBS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tools/${name}/*.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  list(TRANSFORM arg_DEPENDS PREPEND canopy_)
+  canopy_existing(below ${arg_DEPENDS})
+  add_executable(${name} ${sources})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tools ${CMAKE_SOURCE_DIR}/src
+                             ${CMAKE_SOURCE_DIR}/include)
+  target_link_libraries(${name} PRIVATE ${below} ${arg_LIBS} canopy_options canopy_warnings)
+endfunction()
+
+# canopy_tests(<folder> [DEPENDS <layer>...] [LIBS <target>...])
+# tests/<folder>/*.cpp -> program <folder>_test, each of its cases a test of ctest;
+# tests/<folder>/*_test.py -> one test each, which finds the programs in CANOPY_BIN_DIR.
+function(canopy_tests folder)
+  cmake_parse_arguments(arg "" "" "DEPENDS;LIBS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/*.cpp)
+  if(sources)
+    list(TRANSFORM arg_DEPENDS PREPEND canopy_)
+    canopy_existing(below canopy_test_support ${arg_DEPENDS})
+    add_executable(${folder}_test ${sources})
+    target_include_directories(${folder}_test PRIVATE ${CMAKE_SOURCE_DIR}/tests
+                               ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+    target_compile_definitions(${folder}_test PRIVATE
+      CANOPY_TEST_DATA_DIR="${CMAKE_SOURCE_DIR}/tests/data"
+      CANOPY_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+    target_link_libraries(${folder}_test PRIVATE
+      ${below} ${arg_LIBS} GTest::gtest GTest::gtest_main canopy_options canopy_warnings)
+    gtest_discover_tests(${folder}_test
+      TEST_PREFIX "${folder}."
+      DISCOVERY_MODE PRE_TEST
+      DISCOVERY_TIMEOUT 60
+      PROPERTIES TIMEOUT 300 LABELS ${folder})
+  endif()
+
+  file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/*_test.py)
+  foreach(script IN LISTS scripts)
+    cmake_path(GET script STEM stem)
+    add_test(NAME ${folder}.${stem} COMMAND Python3::Interpreter -B ${script})
+    set_tests_properties(${folder}.${stem} PROPERTIES
+      TIMEOUT 600 LABELS ${folder}
+      ENVIRONMENT
+      "CANOPY_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};CANOPY_SOURCE_DIR=${CMAKE_SOURCE_DIR};CANOPY_BUILD_DIR=${CMAKE_BINARY_DIR};CANOPY_SANITIZE=${CANOPY_SANITIZE}")
+  endforeach()
+endfunction()
