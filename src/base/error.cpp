@@ -1,0 +1,49 @@
+#include <canopy/error.hpp>
+#include <string>
+
+namespace canopy {
+
+namespace {
+
+const char* text_of(errc error) noexcept {
+  switch (error) {
+    case errc::not_active: return "this peer is not an active member of the ring yet";
+    case errc::timed_out: return "no answer before the deadline";
+    case errc::shutting_down: return "this peer is shutting down";
+    case errc::name_conflict: return "another group has the same id: choose another name";
+    case errc::no_such_group: return "no such group";
+    case errc::no_member: return "no member of the group took the message";
+    case errc::too_large: return "the message is larger than the configured limit";
+    case errc::queue_full: return "a bounded queue is full: try again later";
+    case errc::not_joined: return "this peer is not a member of the group";
+    case errc::bad_name: return "a name must be 1 to 255 bytes of printable text";
+    case errc::unreachable: return "the peer cannot be reached";
+    case errc::protocol: return "the other side sent a malformed message";
+    case errc::wrong_cluster: return "the other side belongs to another cluster";
+    case errc::version: return "the other side speaks no common protocol version";
+    case errc::limit: return "a configured limit is reached";
+    case errc::denied: return "access denied";
+    case errc::cancelled: return "cancelled";
+    case errc::lost_root: return "the group's root went away before it acknowledged";
+  }
+  return "unknown error";
+}
+
+class Category final : public boost::system::error_category {
+ public:
+  const char* name() const noexcept override { return "canopy"; }
+  std::string message(int value) const override { return text_of(static_cast<errc>(value)); }
+};
+
+}  // namespace
+
+const boost::system::error_category& error_category() noexcept {
+  static const Category category;
+  return category;
+}
+
+boost::system::error_code make_error_code(errc error) noexcept {
+  return {static_cast<int>(error), error_category()};
+}
+
+}  // namespace canopy

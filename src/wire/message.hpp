@@ -1,0 +1,58 @@
+// Everything one peer can say to another, as one closed set.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <variant>
+
+#include "wire/pastry_messages.hpp"
+#include "wire/scribe_messages.hpp"
+
+namespace canopy::wire {
+
+// A body of a kind that this version does not know: carried on as it came.
+struct OpaqueBody {
+  std::uint8_t kind = 0;
+  Buffer header;
+  Buffer body;
+};
+
+// What can be routed to a key.
+using RoutedBody = std::variant<JoinRequest, RouteTrace, GroupJoin, GroupCreate, Publish, Anycast,
+                                TreeRequest, OpaqueBody>;
+
+// A message on its way to the root of a key. The body is shared by the copies
+// that wait for hop acks; a hop that changes it makes its own.
+struct Routed {
+  Id key;
+  std::uint32_t hop_id = 0;  // names this hop in its HopAck; 0 wants no ack
+  std::uint8_t hops = 0;     // taken so far
+  std::shared_ptr<const RoutedBody> body;
+};
+
+using Message =
+    std::variant<Heartbeat, Probe, ProbeReply, DistanceReport, LeafProbe, StateRequest, StateReply,
+                 RowAnnounce, JoinReply, JoinDeferred, JoinDone, Departure, HopAck, RouteTraceReply,
+                 Routed,
+                 // Scribe, direct
+                 Publish, Anycast, TreeRequest, GroupCreateReply, JoinAck, JoinRefused, Leave,
+                 Orphaned, RootPathUpdate, Multicast, TreeHeartbeat, GroupSetPage, PublishAck,
+                 RootAddress, AnycastReply, RootStates, RootStatesAck, TreeReply>;
+
+// Whether the Pastry layer handles it (else Scribe does).
+bool for_pastry(const Message& message) noexcept;
+
+// Control traffic overtakes bulk data on a link and is dropped last.
+enum class TrafficClass : std::uint8_t { control, bulk };
+TrafficClass traffic_class(const Message& message) noexcept;
+
+// The struct's name ("LeafProbe"); of a routed one, that of its body ("GroupJoin").
+std::string_view type_name(const Message& message) noexcept;
+
+// Bytes that the message occupies on a link, near enough to bound queues and
+// to count traffic, the same on every machine, without encoding it.
+std::size_t size_estimate(const Message& message) noexcept;
+
+}  // namespace canopy::wire
