@@ -1,0 +1,39 @@
+// The upcalls of the common KBR interface: what Pastry tells the layer on top.
+// Called on the overlay's thread, from within Pastry::receive, route, tick,
+// join and found; the application may call back into Pastry.
+#pragma once
+
+#include "wire/message.hpp"
+
+namespace canopy::pastry {
+
+enum class ForwardAction { proceed, stop };
+
+class Application {
+ public:
+  // The message came (or starts) here and would go on to `next_hop`, which the
+  // application may change; so may it replace message.body. `from` is the
+  // previous hop, empty where the message starts.
+  virtual ForwardAction forward(PeerRef from, wire::Routed& message, PeerRef& next_hop) = 0;
+
+  // This node is the root of message.key.
+  virtual void deliver(PeerRef from, const wire::Routed& message) = 0;
+
+  // The leaf set gained or lost somebody: roots may have moved.
+  virtual void leaf_set_changed() = 0;
+
+  // This node's own probes of the peer failed, its links cannot be restored,
+  // it said goodbye, or a new incarnation took its place.
+  virtual void peer_failed(PeerRef peer) = 0;
+
+  // The node is a full member of the ring from now on.
+  virtual void activated() = 0;
+
+  // The join cannot succeed as things are; it keeps trying. For logs.
+  virtual void join_stalled(std::string_view reason) = 0;
+
+ protected:
+  ~Application() = default;
+};
+
+}  // namespace canopy::pastry

@@ -1,0 +1,44 @@
+// The constants of a Pastry node. id_bits, b and |L| are the cluster's and must
+// agree between peers; the rest is each node's own affair.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "base/time.hpp"
+
+namespace canopy::pastry {
+
+using namespace std::chrono_literals;
+
+struct Config {
+  unsigned id_bits = 160;           // a multiple of b
+  unsigned b = 4;                   // bits per digit, 1..8
+  unsigned leaf_set_size = 16;      // |L|, even: half on each side
+  unsigned neighborhood_size = 32;  // |M|
+
+  // Off: no heartbeat, probe, repair or refresh starts by itself and hops are
+  // not acknowledged, so a quiet network stays quiet (worked examples).
+  bool maintenance = true;
+
+  Duration heartbeat_interval = 1s;      // T_ls, to the left neighbour
+  Duration probe_timeout = 500ms;        // T_o
+  unsigned probe_retries = 2;
+  Duration hop_ack_timeout_min = 50ms;   // floor and ceiling of the per-hop
+  Duration hop_ack_timeout_max = 500ms;  // retransmission time
+  Duration leaf_maintenance_interval = 60s;
+  Duration row_maintenance_interval = 20min;
+  Duration join_retry_interval = 2s;
+  Duration join_help_timeout = 5s;       // how long one joiner may hold its helper
+
+  std::uint8_t hop_limit = 64;
+  std::uint32_t pending_acks_max = 4096;   // routed messages that await a hop ack
+  std::uint32_t held_messages_max = 1024;  // at an inactive root
+  std::uint32_t join_queue_max = 64;       // joiners that wait for this helper
+  std::uint32_t departed_max = 20;         // peers remembered after they failed
+
+  static Config lan() { return {}; }
+  static Config wan();
+};
+
+}  // namespace canopy::pastry
