@@ -1,0 +1,39 @@
+// The constants of a Scribe node.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/time.hpp"
+
+namespace canopy::scribe {
+
+using namespace std::chrono_literals;
+
+struct Config {
+  // Off: no heartbeat, expiry, replication refresh or re-JOIN starts by itself
+  // (worked examples).
+  bool maintenance = true;
+
+  Duration heartbeat_interval = 1s;  // parent to child, per neighbour
+  unsigned heartbeats_missed = 2;    // then the parent is lost
+  Duration child_refresh_interval = 30s;
+  Duration child_expiry = 60s;
+  Duration join_retry_interval = 1s;  // while a JOIN has no JoinAck
+  Duration request_timeout = 5s;      // create, publish with ack, anycast
+
+  unsigned root_replicas = 5;  // k: peers that hold the root state, root included
+
+  std::uint32_t groups_max = 100'000;          // of which this node may be in the tree
+  std::uint32_t children_max = 65'536;         // per group
+  std::uint32_t pending_publishes_max = 4096;  // awaiting an ack
+  std::uint32_t root_cache_max = 1024;         // groups whose root's address is cached
+  std::uint32_t duplicate_window = 1024;       // message ids remembered at a root, per group
+  std::size_t body_max = (1U << 20) + (1U << 16);  // encoded content, bytes
+
+  static Config lan() { return {}; }
+  static Config wan();
+};
+
+}  // namespace canopy::scribe
