@@ -9,7 +9,6 @@ namespace canopy {
 [[noreturn]] void assertion_failed(const char* expression, const char* file, int line) noexcept;
 }  // namespace canopy
 
-#define CANOPY_ASSERT(expression) \
-  (static_cast<bool>(expression)  \
-       ? static_cast<void>(0)     \
-       : ::canopy::assertion_failed(#expression, __FILE__, __LINE__))
+#define CANOPY_ASSERT(expression)                       \
+  (static_cast<bool>(expression) ? static_cast<void>(0) \
+                                 : ::canopy::assertion_failed(#expression, __FILE__, __LINE__))

@@ -1,5 +1,6 @@
-#include <canopy/error.hpp>
 #include <string>
+
+#include <canopy/error.hpp>
 
 namespace canopy {
 

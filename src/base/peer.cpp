@@ -48,8 +48,8 @@ void PeerTable::sweep(std::span<const PeerRef> in_use) {
   for (std::uint32_t index = 0; index < slots_.size(); ++index) {
     if (!slots_[index].used || keep[index]) continue;
     const auto [first, last] = index_by_identity_.equal_range(slots_[index].descriptor.id);
-    index_by_identity_.erase(std::find_if(
-        first, last, [index](const auto& entry) { return entry.second == index; }));
+    index_by_identity_.erase(
+        std::find_if(first, last, [index](const auto& entry) { return entry.second == index; }));
     slots_[index] = {};
     free_.push_back(index);
   }
