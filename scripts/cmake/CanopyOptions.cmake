@@ -1,6 +1,7 @@
 # Switches of the build, and the compiler flags that every target of the project shares.
 
 option(CANOPY_TESTS "Build the tests" ON)
+option(CANOPY_STYLE_CHECKS "Run the style checks with the tests" ON)
 option(CANOPY_WERROR "Treat warnings as errors" ON)
 option(CANOPY_FUZZERS "Build the libFuzzer targets (clang only)" OFF)
 option(CANOPY_COVERAGE "Instrument for gcov" OFF)
@@ -23,7 +24,7 @@ find_package(Threads REQUIRED)
 target_link_libraries(canopy_options INTERFACE Threads::Threads)
 
 target_compile_options(canopy_warnings INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast
+  -Wall -Wextra -Wpedantic -Wshadow -Woverloaded-virtual -Wold-style-cast
   -Wcast-qual -Wformat=2 -Wundef -Wextra-semi)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 reports -Wrestrict inside std::string operators that are correct.
