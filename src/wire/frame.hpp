@@ -4,9 +4,9 @@
 //     u32 length | u8 kind | u8 flags | u16 header length | header | body
 //
 // Big-endian; length counts what follows it. The header is Protobuf, the body
-// is bytes that travel through peers without being looked at. A header of more
-// than 65,535 bytes lies where the body would: then header length is 0, the
-// flag `long_header` is set and there is no body. README.md has the details.
+// is bytes that travel through peers without being looked at. For a header of
+// more than 65,535 bytes the flag `long_header` is set, header length is 0, and
+// the header follows behind a u32 with its length. README.md has the details.
 #pragma once
 
 #include <cstddef>
@@ -38,6 +38,7 @@ inline constexpr std::uint8_t long_header = 1;  // others: sent as 0, ignored
 
 inline constexpr std::size_t frame_prefix_size = 8;
 inline constexpr std::size_t max_short_header = 0xffff;
+inline constexpr std::size_t max_header = std::size_t{256} << 10;
 
 // Bytes of a whole frame, prefix included.
 inline constexpr std::size_t default_max_frame = std::size_t{4} << 20;
@@ -86,13 +87,14 @@ struct EncodedFrame {
   std::size_t size() const noexcept { return head.size() + body.size(); }
 };
 
-// A frame with room for a header of this size behind its prefix, to be filled
-// from header_of(frame) on. One of more than max_short_header bytes becomes a
-// long header, which excludes a body.
+// A frame with room for a header of this size (at most max_header), to be
+// filled from header_of(frame) on.
 EncodedFrame make_frame(std::uint8_t kind, std::size_t header_size, Buffer body = {});
-inline char* header_of(EncodedFrame& frame) noexcept {
-  return frame.head.data() + frame_prefix_size;
-}
+char* header_of(EncodedFrame& frame) noexcept;
+
+// The encoded frame as the other side's parser would yield it, for hosts that
+// carry frames without a byte stream. The view lasts as long as `frame`.
+Frame view_of(const EncodedFrame& frame) noexcept;
 
 // Cuts a byte stream into frames. The owner reads into prepare(), tells
 // commit() how much came, and takes frames from next() until there is none:

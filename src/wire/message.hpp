@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -23,6 +24,12 @@ struct OpaqueBody {
 using RoutedBody = std::variant<JoinRequest, RouteTrace, GroupJoin, GroupCreate, Publish, Anycast,
                                 TreeRequest, OpaqueBody>;
 
+// The encoding in which a body arrived.
+struct ReceivedBody {
+  std::shared_ptr<const RoutedBody> body;
+  std::string header;
+};
+
 // A message on its way to the root of a key. The body is shared by the copies
 // that wait for hop acks; a hop that changes it makes its own.
 struct Routed {
@@ -30,6 +37,11 @@ struct Routed {
   std::uint32_t hop_id = 0;  // names this hop in its HopAck; 0 wants no ack
   std::uint8_t hops = 0;     // taken so far
   std::shared_ptr<const RoutedBody> body;
+
+  // Filled by the codec, so that a hop that leaves `body` as it is passes on
+  // every byte of it, with the fields of later versions that it does not know.
+  // Means nothing once `body` is another object; nobody else need touch it.
+  std::shared_ptr<const ReceivedBody> received = {};
 };
 
 using Message =
