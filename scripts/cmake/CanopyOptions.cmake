@@ -52,6 +52,13 @@ if(CANOPY_SANITIZE)
   endif()
 endif()
 
+if(CANOPY_FUZZERS)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "CANOPY_FUZZERS needs clang++: use the preset fuzz")
+  endif()
+  target_compile_options(canopy_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 if(CANOPY_COVERAGE)
   target_compile_options(canopy_options INTERFACE --coverage -fprofile-update=atomic)
   target_link_options(canopy_options INTERFACE --coverage)
