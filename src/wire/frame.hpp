@@ -29,6 +29,8 @@ namespace canopy::wire {
 namespace frame_kind {
 inline constexpr std::uint8_t hello = 1;
 inline constexpr std::uint8_t hello_reject = 2;
+inline constexpr std::uint8_t link_ping = 3;  // no header, no body; answered by link_pong,
+inline constexpr std::uint8_t link_pong = 4;  // by the link itself: is its process alive?
 inline constexpr std::uint8_t first_control = 0x80;
 }  // namespace frame_kind
 
