@@ -26,6 +26,8 @@ const char* text_of(errc error) noexcept {
     case errc::denied: return "access denied";
     case errc::cancelled: return "cancelled";
     case errc::lost_root: return "the group's root went away before it acknowledged";
+    case errc::busy: return "the same operation is under way already; wait for it";
+    case errc::unsupported: return "the group's mode does not offer that";
   }
   return "unknown error";
 }

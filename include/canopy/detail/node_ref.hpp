@@ -1,0 +1,41 @@
+// A weak reference to a running node, by which its operations start: they stay
+// safe to start when the Node is gone, and fail then. Not for users.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <canopy/detail/initiate.hpp>
+#include <canopy/inspect.hpp>
+#include <canopy/publish.hpp>
+#include <canopy/subscription.hpp>
+
+namespace canopy::detail {
+
+class NodeCore;
+
+class NodeRef {
+ public:
+  NodeRef(std::weak_ptr<NodeCore> core, boost::asio::any_io_executor executor) noexcept;
+
+  void start(Completion<> done) const;
+  void stop(Completion<> done) const;
+  void create(GroupName group, Completion<> done) const;
+  void join(GroupName group, JoinOptions options, Completion<Subscription> done) const;
+  void publish(GroupName group, Payload payload, PublishOptions options,
+               Completion<PublishResult> done) const;
+  void anycast(GroupName group, Payload payload, Headers headers, Completion<PeerInfo> done) const;
+  void status(Completion<NodeStatus> done) const;
+  void ring(Completion<Ring> done) const;
+  void route(Key key, Completion<Route> done) const;
+  void tree(GroupName group, Completion<Tree> done) const;
+  void groups(Completion<std::vector<GroupInfo>> done) const;
+
+ private:
+  std::weak_ptr<NodeCore> core_;
+  boost::asio::any_io_executor executor_;  // completes operations of a node that is gone
+};
+
+}  // namespace canopy::detail

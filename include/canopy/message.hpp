@@ -1,0 +1,82 @@
+// What a subscription yields: messages, and what happened to messages that it
+// did not get. Plain values, safe to pass between threads.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <boost/system/error_code.hpp>
+
+#include <canopy/key.hpp>
+#include <canopy/payload.hpp>
+
+namespace canopy {
+
+// A group is the pair (name, creator). An empty creator stands for the
+// cluster's name, so that everybody who says `prices` means one group.
+struct GroupName {
+  std::string name;
+  std::string creator;
+
+  // "NAME" or "NAME@CREATOR"; the last '@' divides.
+  static GroupName parse(std::string_view text);
+
+  // "NAME@CREATOR", or "NAME" when the creator is empty or `default_creator`.
+  std::string to_string(std::string_view default_creator = {}) const;
+
+  friend bool operator==(const GroupName&, const GroupName&) = default;
+  friend auto operator<=>(const GroupName&, const GroupName&) = default;
+};
+
+// Key-value pairs that the publisher set, in its order; keys may repeat.
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+// Names a message for ever: a retry carries the same one.
+struct MessageId {
+  Key publisher;
+  std::uint64_t incarnation = 0;  // of the publisher; larger for a later boot
+  std::uint64_t sequence = 0;     // counts the publisher's messages of that boot
+  friend auto operator<=>(const MessageId&, const MessageId&) = default;
+};
+
+struct Message {
+  GroupName group;
+  MessageId id;
+  std::uint64_t epoch = 0;     // of the group's order; 0 in best-effort groups
+  std::uint64_t position = 0;  // within the epoch; 0 in best-effort groups
+  bool anycast = false;        // only this member got it
+  Headers headers;
+  Payload payload;
+};
+
+// Messages that could not be got any more (ordered groups). `last` is 0 where
+// the order changed its epoch and its upper end is not known.
+struct Gap {
+  std::uint64_t epoch = 0;
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  friend bool operator==(const Gap&, const Gap&) = default;
+};
+
+// The subscription's queue was full and dropped this many of the oldest
+// messages, which would have come where this event stands.
+struct Lost {
+  std::uint64_t count = 0;
+  friend bool operator==(const Lost&, const Lost&) = default;
+};
+
+// The last event of a subscription: the membership is over although nobody
+// left. The reason is a canopy::errc.
+struct Detached {
+  boost::system::error_code reason;
+  friend bool operator==(const Detached&, const Detached&) = default;
+};
+
+using Event = std::variant<Message, Gap, Lost, Detached>;
+
+}  // namespace canopy

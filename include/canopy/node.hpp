@@ -1,0 +1,176 @@
+// A peer of a Canopy cluster, embedded in this process.
+//
+//   boost::asio::io_context io;
+//   canopy::Node node(io.get_executor(), {.name = "a", .join = {"10.0.0.1:7000"}});
+//   node.async_start([&](boost::system::error_code error) { ... });
+//   io.run();
+//
+// The node runs the overlay on a thread of its own. All functions are
+// thread-safe. Each async_ function starts its operation on the node's thread
+// through a bounded mailbox and takes any completion token (a callback,
+// boost::asio::use_future, use_awaitable, deferred, ...).
+//
+// Completions: the handler runs on its associated executor, by default the
+// executor given to the constructor, which is passed through in any case and
+// therefore has to run. A handler never runs within the call that started its
+// operation. An operation counts as work of both executors.
+// Errors: canopy::errc (see error.hpp). Common to all: not_active before the
+// node is a member of the ring, queue_full when the mailbox is full,
+// shutting_down once it departs, cancelled.
+// Cancellation: every operation can be cancelled through its handler's
+// cancellation slot (total): it then completes with errc::cancelled at once,
+// and what the other side does about it is no longer reported.
+// Lifetimes: destroying the Node stops it without a goodbye (async_stop says
+// it); operations under way complete with errc::shutting_down and
+// subscriptions end with Detached. The executor's context must outlive it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <canopy/detail/initiate.hpp>
+#include <canopy/detail/node_ref.hpp>
+#include <canopy/error.hpp>
+#include <canopy/inspect.hpp>
+#include <canopy/message.hpp>
+#include <canopy/options.hpp>
+#include <canopy/publish.hpp>
+#include <canopy/subscription.hpp>
+
+namespace canopy {
+
+class Node {
+ public:
+  // Checks the options, locks the data directory and listens. Throws
+  // StartError when that cannot be done.
+  Node(boost::asio::any_io_executor executor, NodeOptions options);
+  ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  // Founds or joins, as the options and the data directory say; completes when
+  // this node is active, a full member of the ring. Without an answer from any
+  // seed it goes on trying until cancelled or stopped.
+  //
+  // Completion: void(error_code). wrong_cluster, version, name_conflict: this
+  // node cannot be part of that cluster; failure() tells details, and the node
+  // is stopped. busy if it was started before.
+  template <class Token>
+  auto async_start(Token&& token) {
+    return detail::initiate<>(std::forward<Token>(token), &detail::NodeRef::start, ref_);
+  }
+
+  // Departs: leaves its groups, hands over what it is the root of, says goodbye
+  // and flushes its queues, within a bounded time. Further operations fail with
+  // shutting_down; subscriptions end with Detached.
+  //
+  // Completion: void(error_code). timed_out if not everything could be flushed;
+  // the node is stopped all the same. Cancellation stops at once.
+  template <class Token>
+  auto async_stop(Token&& token) {
+    return detail::initiate<>(std::forward<Token>(token), &detail::NodeRef::stop, ref_);
+  }
+
+  // Makes the group known at its root, with this mode and creator. Joining an
+  // unknown group creates it, too.
+  //
+  // Completion: void(error_code). bad_name, name_conflict, timed_out.
+  template <class Token>
+  auto async_create(GroupName group, Token&& token) {
+    return detail::initiate<>(std::forward<Token>(token), &detail::NodeRef::create, ref_,
+                              std::move(group));
+  }
+
+  // Becomes a member. Complete when this node is in the tree: what anybody
+  // publishes from then on arrives.
+  //
+  // Completion: void(error_code, Subscription). bad_name, name_conflict, limit,
+  // timed_out. Cancellation gives the membership up.
+  template <class Token>
+  auto async_join(GroupName group, JoinOptions options, Token&& token) {
+    return detail::initiate<Subscription>(std::forward<Token>(token), &detail::NodeRef::join, ref_,
+                                          std::move(group), options);
+  }
+
+  // Sends a message to all members; who publishes need not be one.
+  //
+  // Completion: void(error_code, PublishResult), see Ack for when. The result
+  // holds the message's id also when the error says that it may not have
+  // arrived. bad_name, too_large, no_such_group, lost_root, timed_out,
+  // unsupported.
+  template <class Token>
+  auto async_publish(GroupName group, Payload payload, PublishOptions options, Token&& token) {
+    return detail::initiate<PublishResult>(std::forward<Token>(token), &detail::NodeRef::publish,
+                                           ref_, std::move(group), std::move(payload),
+                                           std::move(options));
+  }
+
+  // Sends a message to one member, near in the tree.
+  //
+  // Completion: void(error_code, PeerInfo), the member that took it. bad_name,
+  // too_large, no_member, timed_out.
+  template <class Token>
+  auto async_anycast(GroupName group, Payload payload, Headers headers, Token&& token) {
+    return detail::initiate<PeerInfo>(std::forward<Token>(token), &detail::NodeRef::anycast, ref_,
+                                      std::move(group), std::move(payload), std::move(headers));
+  }
+
+  // This node itself. Completion: void(error_code, NodeStatus); works in every
+  // state until the node is stopped.
+  template <class Token>
+  auto async_status(Token&& token) {
+    return detail::initiate<NodeStatus>(std::forward<Token>(token), &detail::NodeRef::status, ref_);
+  }
+
+  // Every peer, found by asking leaf set after leaf set around the ring.
+  // Completion: void(error_code, Ring).
+  template <class Token>
+  auto async_ring(Token&& token) {
+    return detail::initiate<Ring>(std::forward<Token>(token), &detail::NodeRef::ring, ref_);
+  }
+
+  // The way that a message from here to this key takes. Completion:
+  // void(error_code, Route). timed_out.
+  template <class Token>
+  auto async_route(Key key, Token&& token) {
+    return detail::initiate<Route>(std::forward<Token>(token), &detail::NodeRef::route, ref_, key);
+  }
+
+  // The group's whole tree, read from the root down. Completion:
+  // void(error_code, Tree). bad_name, no_such_group, timed_out.
+  template <class Token>
+  auto async_tree(GroupName group, Token&& token) {
+    return detail::initiate<Tree>(std::forward<Token>(token), &detail::NodeRef::tree, ref_,
+                                  std::move(group));
+  }
+
+  // The groups in whose trees this node is, in id order. Completion:
+  // void(error_code, std::vector<GroupInfo>).
+  template <class Token>
+  auto async_groups(Token&& token) {
+    return detail::initiate<std::vector<GroupInfo>>(std::forward<Token>(token),
+                                                    &detail::NodeRef::groups, ref_);
+  }
+
+  // This peer, with the port that it really listens on.
+  PeerInfo self() const;
+
+  // What ended the start, in words for people; empty if nothing did.
+  std::string failure() const;
+
+  // Whether this node founded (or will found) the cluster rather than join one.
+  bool founds() const;
+
+  boost::asio::any_io_executor get_executor() const;
+
+ private:
+  std::shared_ptr<detail::NodeCore> core_;
+  detail::NodeRef ref_;
+};
+
+}  // namespace canopy

@@ -1,0 +1,70 @@
+// How a node is set up. Plain values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace canopy {
+
+enum class Profile : std::uint8_t { lan, wan };
+
+enum class LogLevel : std::uint8_t { trace, debug, info, warning, error };
+
+// Called from the node's own thread: it must not block and must not call back.
+using LogSink = std::function<void(LogLevel level, std::string_view line)>;
+
+struct NodeOptions {
+  // The peer's name, unique in its cluster: its SHA-1 is the place on the ring.
+  std::string name = {};
+
+  // HOST:PORT to listen on; port 0 lets the system choose. [::1]:7000 for IPv6.
+  std::string listen = "127.0.0.1:0";
+
+  // HOST:PORT under which others reach this node, in the order in which to dial
+  // them. Empty: the address listened on; where that is a wildcard, this end
+  // of the first connection to a seed, or the machine's host name.
+  std::vector<std::string> advertise = {};
+
+  // Seeds, HOST:PORT of peers of the cluster; any that answers will do. Names
+  // are resolved anew at every try.
+  std::vector<std::string> join = {};
+
+  // Found the cluster if no seed answers. Without seeds and with an empty data
+  // directory (or none at all) a node founds anyway.
+  bool found = false;
+
+  std::string cluster = "canopy";
+
+  // Keeps id, cluster UUID and incarnation across restarts. Empty: nothing is
+  // kept, and the node is a stranger to its cluster at every start.
+  std::string data_directory = {};
+
+  Profile profile = Profile::lan;
+  std::string zone = {};
+
+  // Constants of the cluster: they must be the same on every peer.
+  unsigned digit_bits = 4;      // b, 1..8 and a divisor of 160
+  unsigned leaf_set_size = 16;  // |L|, even
+
+  // Bounds.
+  std::size_t payload_bytes_max = 1U << 20;   // payload and headers of one message
+  std::size_t mailbox_calls_max = 65'536;     // calls on their way to the node's thread
+  std::size_t mailbox_bytes_max = 64U << 20;  // and the payloads they carry
+  std::size_t walk_peers_max = 100'000;       // that async_ring and async_tree visit
+
+  LogSink log = {};  // empty: silent
+};
+
+// A node cannot start: what() says what is wrong and what to do. Thrown by the
+// constructor of Node only.
+class StartError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace canopy
