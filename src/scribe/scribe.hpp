@@ -36,6 +36,7 @@ class Events {
 
 struct PublishOutcome {
   boost::system::error_code error;
+  wire::MessageId id;  // zero if the message never left for want of room or size
   PeerRef root;  // empty if not known (ack none)
   std::uint64_t epoch = 0;
   std::uint64_t sequence = 0;

@@ -44,14 +44,13 @@ struct Routed {
   std::shared_ptr<const ReceivedBody> received = {};
 };
 
-using Message =
-    std::variant<Heartbeat, Probe, ProbeReply, DistanceReport, LeafProbe, StateRequest, StateReply,
-                 RowAnnounce, JoinReply, JoinDeferred, JoinDone, Departure, HopAck, RouteTraceReply,
-                 Routed,
-                 // Scribe, direct
-                 Publish, Anycast, TreeRequest, GroupCreateReply, JoinAck, JoinRefused, Leave,
-                 Orphaned, RootPathUpdate, Multicast, TreeHeartbeat, GroupSetPage, PublishAck,
-                 RootAddress, AnycastReply, RootStates, RootStatesAck, TreeReply>;
+using Message = std::variant<
+    Heartbeat, Probe, ProbeReply, DistanceReport, LeafProbe, StateRequest, StateReply, RowAnnounce,
+    JoinReply, JoinDeferred, JoinDone, Departure, HopAck, RouteTraceReply, Routed,
+    // Scribe, direct
+    Publish, Anycast, TreeRequest, GroupCreateReply, JoinAck, JoinRefused, Leave, Orphaned,
+    RootPathUpdate, Multicast, TreeHeartbeat, GroupSetPage, PublishAck, RootAddress, AnycastReply,
+    RootStates, RootStatesAck, TreeReply, RootStateRequest, RootStateReply>;
 
 // Whether the Pastry layer handles it (else Scribe does).
 bool for_pastry(const Message& message) noexcept;

@@ -42,6 +42,7 @@ struct GroupState {
   GroupMode mode = GroupMode::best_effort;
   std::uint64_t epoch = 0;
   std::uint64_t version = 0;
+  bool created = false;  // by a create: kept while nobody is in the tree, else forgotten
 };
 
 // --- Routed to the group's id ---
@@ -103,8 +104,11 @@ struct JoinRefused {
   JoinRefusal reason = JoinRefusal::loop;
 };
 
+// The nonce is that of the sender's last JOIN that it is over with: a Leave
+// that a newer JOIN has overtaken changes nothing.
 struct Leave {
   Id group;
+  std::uint32_t nonce = 0;
 };
 
 // The parent no longer is one (it departs, or never knew this child): re-JOIN.
@@ -177,6 +181,20 @@ struct RootStates {
 };
 struct RootStatesAck {
   std::uint32_t nonce = 0;
+};
+
+// A new root that does not know the group asks the peers around it before it
+// founds one. `root`: the answering peer is (or was until now) the root and
+// serves a tree, which belongs below the asker.
+struct RootStateRequest {
+  std::uint32_t nonce = 0;
+  Id group;
+};
+struct RootStateReply {
+  std::uint32_t nonce = 0;
+  Id group;
+  bool root = false;
+  std::vector<GroupState> states;  // one, or none if the group is unknown here
 };
 
 // For people who look: one peer's place in a tree.
