@@ -1,23 +1,9 @@
 #include "base/id.hpp"
 
-#include <algorithm>
-#include <bit>
-
-#include "base/assert.hpp"
 #include "base/sha1.hpp"
+#include "base/text.hpp"
 
 namespace canopy {
-
-namespace {
-
-std::optional<unsigned> hex_value(char c) noexcept {
-  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
-  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
-  return std::nullopt;
-}
-
-}  // namespace
 
 Id Id::from_bytes(std::span<const std::uint8_t, byte_count> bytes) noexcept {
   Id id;
@@ -72,15 +58,6 @@ Id Id::truncated(unsigned length) const noexcept {
   return id;
 }
 
-unsigned Id::digit(unsigned index, unsigned b) const noexcept {
-  const unsigned first = index * b;
-  CANOPY_ASSERT(b >= 1 && b <= 8 && first + b <= bits);
-  const unsigned word = first / 32;
-  const std::uint64_t pair =
-      std::uint64_t{words_[word]} << 32 | (word + 1 < 5 ? words_[word + 1] : 0);
-  return static_cast<unsigned>(pair >> (64 - first % 32 - b)) & ((1U << b) - 1);
-}
-
 Id Id::with_digit(unsigned index, unsigned b, unsigned value) const noexcept {
   CANOPY_ASSERT(b >= 1 && b <= 8 && index * b + b <= bits && value < 1U << b);
   Id id = *this;
@@ -92,48 +69,6 @@ Id Id::with_digit(unsigned index, unsigned b, unsigned value) const noexcept {
     word = set ? word | mask : word & ~mask;
   }
   return id;
-}
-
-Id operator+(const Id& a, const Id& b) noexcept {
-  Id sum;
-  std::uint64_t carry = 0;
-  for (std::size_t i = 5; i-- > 0;) {
-    carry += std::uint64_t{a.words_[i]} + b.words_[i];
-    sum.words_[i] = static_cast<std::uint32_t>(carry);
-    carry >>= 32;
-  }
-  return sum;
-}
-
-Id operator-(const Id& a, const Id& b) noexcept {
-  Id difference;
-  std::uint64_t borrow = 0;
-  for (std::size_t i = 5; i-- > 0;) {
-    const std::uint64_t word = std::uint64_t{a.words_[i]} - b.words_[i] - borrow;
-    difference.words_[i] = static_cast<std::uint32_t>(word);
-    borrow = word >> 63;
-  }
-  return difference;
-}
-
-unsigned shared_prefix_length(const Id& a, const Id& b_id, unsigned b) noexcept {
-  CANOPY_ASSERT(b >= 1 && b <= 8);
-  const Id::Bytes left = a.to_bytes();
-  const Id::Bytes right = b_id.to_bytes();
-  for (unsigned i = 0; i < Id::byte_count; ++i) {
-    const auto difference = static_cast<std::uint8_t>(left[i] ^ right[i]);
-    if (difference != 0) {
-      return (8 * i + static_cast<unsigned>(std::countl_zero(difference))) / b;
-    }
-  }
-  return Id::bits / b;
-}
-
-Id ring_distance(const Id& a, const Id& b) noexcept { return std::min(a - b, b - a); }
-
-bool closer_to(const Id& key, const Id& a, const Id& b) noexcept {
-  const auto order = ring_distance(a, key) <=> ring_distance(b, key);
-  return order != 0 ? order < 0 : a < b;
 }
 
 }  // namespace canopy

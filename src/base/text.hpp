@@ -1,0 +1,27 @@
+// Checks and conversions of text that several layers need. Safe from any thread.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace canopy {
+
+// Longest name of a peer, group, creator, cluster or zone, in bytes.
+inline constexpr std::size_t max_name_size = 255;
+
+// Whether it is UTF-8 (RFC 3629) without control characters, so that it can be
+// written to logs and terminals as it is.
+bool is_printable(std::string_view text) noexcept;
+
+// 1 to 255 bytes of printable text.
+bool is_valid_name(std::string_view name) noexcept;
+
+// The value of a hexadecimal digit of either case.
+std::optional<unsigned> hex_value(char digit) noexcept;
+
+// Two lower-case digits a byte.
+std::string to_hex(std::string_view bytes);
+
+}  // namespace canopy
