@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/assert.hpp"
-
 namespace canopy {
 
 PeerRef PeerTable::intern(PeerDescriptor descriptor) {
@@ -16,11 +14,13 @@ PeerRef PeerTable::intern(PeerDescriptor descriptor) {
   if (free_.empty()) {
     index = static_cast<std::uint32_t>(slots_.size());
     slots_.emplace_back();
+    ids_.emplace_back();
   } else {
     index = free_.back();
     free_.pop_back();
   }
   index_by_identity_.emplace(descriptor.id, index);
+  ids_[index] = descriptor.id;
   slots_[index] = {std::move(descriptor), true};
   return PeerRef(index);
 }
@@ -35,7 +35,10 @@ PeerRef PeerTable::find(const Id& id) const {
   const auto [first, last] = index_by_identity_.equal_range(id);
   for (auto it = first; it != last; ++it) {
     const PeerRef ref(it->second);
-    if (!latest || (*this)[latest].incarnation < (*this)[ref].incarnation) latest = ref;
+    if (!latest ||
+        std::pair((*this)[latest].incarnation, latest) < std::pair((*this)[ref].incarnation, ref)) {
+      latest = ref;
+    }
   }
   return latest;
 }

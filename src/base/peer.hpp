@@ -9,11 +9,13 @@
 
 #include <compare>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "base/id.hpp"
 
 namespace canopy {
@@ -61,10 +63,18 @@ class PeerTable {
   // The handle of this descriptor, which is added unless an equal one is there.
   PeerRef intern(PeerDescriptor descriptor);
 
+  // The reference lasts until a sweep() forgets the peer.
   const PeerDescriptor& operator[](PeerRef ref) const;
-  const Id& id(PeerRef ref) const { return (*this)[ref].id; }
 
-  // The latest incarnation known of this id; an empty ref if there is none.
+  // What protocols ask for most, kept apart in a flat array. The reference
+  // lasts until the next intern().
+  const Id& id(PeerRef ref) const {
+    CANOPY_ASSERT(ref.index() < ids_.size());
+    return ids_[ref.index()];
+  }
+
+  // The latest incarnation known of this id (of several descriptors with the
+  // same one, that of the largest handle); an empty ref if there is none.
   PeerRef find(const Id& id) const;
 
   // Number of descriptors held.
@@ -80,7 +90,8 @@ class PeerTable {
     PeerDescriptor descriptor;
     bool used = false;
   };
-  std::vector<Slot> slots_;
+  std::deque<Slot> slots_;
+  std::vector<Id> ids_;  // by handle
   std::vector<std::uint32_t> free_;
   std::unordered_multimap<Id, std::uint32_t> index_by_identity_;  // looked up, never iterated whole
 };
