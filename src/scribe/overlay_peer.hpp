@@ -16,20 +16,32 @@ struct OverlayConfig {
 class OverlayPeer {
  public:
   OverlayPeer(const OverlayConfig& config, PeerRef self, wire::Env& env, Events& events);
+  OverlayPeer(const OverlayPeer&) = delete;
+  OverlayPeer& operator=(const OverlayPeer&) = delete;
 
   void receive(PeerRef from, wire::Message message);  // also counts as a sign of life
   void tick();
   void unreachable(PeerRef peer);
-  // Leaves trees, hands state over, says goodbye. The host stops once its
-  // queues are flushed.
+  // Begins the departure: hands state over, sees children off, says goodbye.
+  // The host goes on passing messages and ticks in until departed() is true
+  // (Config::departure_timeout at the latest) and its queues are flushed.
   void depart();
+  bool departed() const noexcept { return goodbye_said_; }
 
-  pastry::Pastry& pastry() noexcept;
-  const pastry::Pastry& pastry() const noexcept;
-  Scribe& scribe() noexcept;
-  const Scribe& scribe() const noexcept;
+  pastry::Pastry& pastry() noexcept { return pastry_; }
+  const pastry::Pastry& pastry() const noexcept { return pastry_; }
+  Scribe& scribe() noexcept { return scribe_; }
+  const Scribe& scribe() const noexcept { return scribe_; }
 
   void collect_peers(std::vector<PeerRef>& in_use) const;
+
+ private:
+  void finish_departure();
+
+  pastry::Pastry pastry_;
+  Scribe scribe_;
+  bool departing_ = false;
+  bool goodbye_said_ = false;
 };
 
 }  // namespace canopy::scribe

@@ -8,12 +8,18 @@
 // that started the operation, exactly once; errors are canopy::errc.
 #pragma once
 
-#include <boost/system/error_code.hpp>
 #include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
 #include <vector>
 
+#include <boost/system/error_code.hpp>
+
+#include "pastry/application.hpp"
 #include "pastry/pastry.hpp"
 #include "scribe/config.hpp"
+#include "scribe/counters.hpp"
 #include "wire/env.hpp"
 
 namespace canopy::scribe {
@@ -37,7 +43,7 @@ class Events {
 struct PublishOutcome {
   boost::system::error_code error;
   wire::MessageId id;  // zero if the message never left for want of room or size
-  PeerRef root;  // empty if not known (ack none)
+  PeerRef root;        // empty if not known (ack none)
   std::uint64_t epoch = 0;
   std::uint64_t sequence = 0;
 };
@@ -61,7 +67,11 @@ class Scribe final : public pastry::Application {
   using AnycastCompletion = std::function<void(boost::system::error_code, PeerRef member)>;
   using TreeCompletion = std::function<void(boost::system::error_code, const wire::TreeReply&)>;
 
+  // Config, Pastry, Env and Events must outlive it.
   Scribe(const Config& config, pastry::Pastry& pastry, wire::Env& env, Events& events);
+  ~Scribe();
+  Scribe(const Scribe&) = delete;
+  Scribe& operator=(const Scribe&) = delete;
 
   void create(const wire::GroupName& name, Completion done);
   // Done when this node is in the tree: a publish made from then on reaches it.
@@ -73,14 +83,29 @@ class Scribe final : public pastry::Application {
   void anycast(const wire::GroupName& name, Buffer body, AnycastCompletion done);
   // One node's place in the tree: of the root (peer empty) or of this peer.
   void tree(const Id& group, PeerRef peer, TreeCompletion done);
-  // Leaves every tree and hands root states over, before Pastry departs.
+  // Hands root states over and tells children to look for another parent, but
+  // serves them until they have moved: departed() turns true then, or after
+  // Config::departure_timeout. Pastry's goodbye comes after that.
   void depart();
+  bool departed() const;
 
   void receive(PeerRef from, wire::Message message);
   void tick();
+  // Runs completions and events that have come due. receive and tick do so at
+  // their end; who calls Pastry directly does it after that.
+  void flush();
+
+  // --- For the runner of worked examples (maintenance off), who tells about a
+  // failure in an order of his own: peer_failed does nothing then. ---
+  // Sends a JOIN for every group whose parent was this peer, now.
+  void parent_failed(PeerRef peer);
+  // Strikes the peer from all children tables; leaves trees that it alone kept
+  // this node in.
+  void child_failed(PeerRef peer);
 
   std::vector<Id> groups() const;  // all whose tree this node is in, in id order
   std::optional<GroupView> view(const Id& group) const;
+  const Counters& counters() const;
   void collect_peers(std::vector<PeerRef>& in_use) const;
 
   // pastry::Application
@@ -90,6 +115,10 @@ class Scribe final : public pastry::Application {
   void peer_failed(PeerRef peer) override;
   void activated() override;
   void join_stalled(std::string_view reason) override;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace canopy::scribe

@@ -1,0 +1,52 @@
+// What a Scribe node has done and, above all, what it had to drop or refuse.
+// Plain numbers that only grow.
+#pragma once
+
+#include <cstdint>
+
+namespace canopy::scribe {
+
+struct Counters {
+  // Trees
+  std::uint64_t joins_sent = 0;  // retries and re-JOINs included
+  std::uint64_t joins_received = 0;
+  std::uint64_t joins_refused = 0;  // name conflict or limit
+  std::uint64_t loops_refused = 0;  // JOINs from a node on the own root path
+  std::uint64_t loops_found = 0;    // this node saw itself in its root path
+  std::uint64_t leaves_sent = 0;
+  std::uint64_t parents_lost = 0;  // silent or failed, per group
+  std::uint64_t children_expired = 0;
+  std::uint64_t children_struck = 0;  // by failure or repair
+
+  // Heartbeats
+  std::uint64_t heartbeats_sent = 0;
+  std::uint64_t heartbeats_suppressed = 0;  // a multicast did their work
+  std::uint64_t set_mismatches = 0;         // that lasted and started an exchange
+  std::uint64_t set_pages_sent = 0;
+
+  // Messages
+  std::uint64_t publishes = 0;  // by this node
+  std::uint64_t publish_retries = 0;
+  std::uint64_t publishes_forwarded = 0;      // arrived here by a stale cache
+  std::uint64_t publishes_unknown_group = 0;  // at the root, for a group nobody knows
+  std::uint64_t publishes_shed = 0;           // no room to hold them while a root is found
+  std::uint64_t multicasts_sent = 0;          // copies to children
+  std::uint64_t multicasts_delivered = 0;     // to the own member
+  std::uint64_t duplicates_dropped = 0;
+  std::uint64_t strays_dropped = 0;  // multicasts from a peer that is not the parent
+  std::uint64_t anycasts_handled = 0;
+  std::uint64_t anycasts_cut_short = 0;  // the search met its bound
+
+  // Roots
+  std::uint64_t roots_founded = 0;
+  std::uint64_t takeovers = 0;
+  std::uint64_t handovers = 0;  // root states given to a closer peer
+  std::uint64_t replica_updates_sent = 0;
+  std::uint64_t groups_forgotten = 0;  // empty, and never created by name
+
+  // Outside input that made no sense or met a limit
+  std::uint64_t malformed = 0;
+  std::uint64_t limits_met = 0;
+};
+
+}  // namespace canopy::scribe
