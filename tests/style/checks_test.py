@@ -70,6 +70,13 @@ class LayersTest(CheckTest):
         self.plant("include/canopy/node.hpp", HEADER + '#include "base/id.hpp"\n')
         self.assert_caught("check-layers", "include/canopy/node.hpp:4:")
 
+    def test_catches_a_public_header_below_the_node(self):
+        self.plant("src/node/node.cpp", "#include <canopy/node.hpp>\n")
+        self.plant("src/pastry/node.cpp", "#include <canopy/error.hpp>\n")
+        self.assert_clean("check-layers")
+        self.plant("src/sim/world.cpp", "#include <canopy/node.hpp>\n")
+        self.assert_caught("check-layers", "src/sim/world.cpp:1:", "below the public interface")
+
     def test_catches_a_folder_that_is_no_layer(self):
         self.plant("src/misc/things.cpp", "int things;\n")
         self.assert_caught("check-layers", "src/misc is no layer")
