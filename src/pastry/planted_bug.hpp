@@ -1,0 +1,22 @@
+// Bugs planted on purpose, to test that the simulator's checkers find them.
+//
+// A test builds this layer with CANOPY_PLANTED_BUG defined as one of the values
+// below; everything else is built without, and the branches vanish.
+#pragma once
+
+namespace canopy::pastry {
+
+enum class PlantedBug {
+  none = 0,
+  activation_skipped = 1,  // a joiner is active before it has probed its leaves
+  tie_broken_wrongly = 2,  // of two peers as close to a key, the larger id wins
+  prefix_ignored = 3,      // the rare case takes peers that share a shorter prefix
+};
+
+#ifdef CANOPY_PLANTED_BUG
+inline constexpr PlantedBug planted_bug{CANOPY_PLANTED_BUG};
+#else
+inline constexpr PlantedBug planted_bug = PlantedBug::none;
+#endif
+
+}  // namespace canopy::pastry
