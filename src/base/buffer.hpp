@@ -33,6 +33,9 @@ class Buffer {
   bool empty() const noexcept { return size_ == 0; }
   std::string_view view() const noexcept { return {data_, size_}; }
 
+  // What keeps the bytes alive.
+  const std::shared_ptr<const char[]>& slab() const noexcept { return slab_; }
+
   friend bool operator==(const Buffer& a, const Buffer& b) noexcept { return a.view() == b.view(); }
 
  private:
