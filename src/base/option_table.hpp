@@ -81,7 +81,9 @@ class Option {
 
   virtual bool is_switch() const noexcept = 0;  // needs no value on the command line
   virtual bool repeatable() const noexcept = 0;
+  virtual bool is_number() const noexcept = 0;  // stands without quotes in a file
   virtual std::string value_name() const = 0;
+  virtual std::string range_text() const = 0;            // "2 to 128", or empty
   virtual std::string allowed() const = 0;               // "an integer from 2 to 128"
   virtual std::vector<std::string> current() const = 0;  // the variable's value as text
   // Sets the variable, or leaves it alone and says what is wrong.
@@ -182,6 +184,7 @@ class TypedOption final : public Option {
 
   bool is_switch() const noexcept override { return std::is_same_v<T, bool>; }
   bool repeatable() const noexcept override { return list; }
+  bool is_number() const noexcept override { return std::is_integral_v<Element> && !bytes_; }
 
   std::string value_name() const override {
     if (!value_name_.empty()) return value_name_;
@@ -197,9 +200,13 @@ class TypedOption final : public Option {
       return "";
     } else {
       std::string text(bytes_ ? "a size such as 65536, 64KiB or 1MiB" : OptionValue<Element>::what);
-      if (range_) text += " from " + format(range_->first) + " to " + format(range_->second);
+      if (range_) text += " from " + range_text();
       return text;
     }
+  }
+
+  std::string range_text() const override {
+    return range_ ? format(range_->first) + " to " + format(range_->second) : "";
   }
 
   std::vector<std::string> current() const override { return texts_of(target_); }
@@ -308,8 +315,8 @@ class OptionTable {
     return reference;
   }
 
-  // The heading under which help lists the options whose names start with
-  // "<group>."; "" for those without a group.
+  // Declares a group, and the heading under which help lists the options whose
+  // names start with "<group>."; comes before those options.
   void heading(std::string group, std::string text);
 
   // The option of this name (a choice among the profiles' names) selects the profile.
@@ -324,6 +331,7 @@ class OptionTable {
   // Returns warnings: environment variables that look like a misspelt option.
   std::vector<std::string> apply(const OptionInputs& inputs);
 
+  const std::string& program() const noexcept { return program_; }
   const std::vector<std::unique_ptr<Option>>& options() const noexcept { return options_; }
   const Option* find(std::string_view name) const;
 
@@ -333,7 +341,7 @@ class OptionTable {
   // What is in force, as a configuration file, with each value's source.
   std::string effective_toml() const;
 
-  // "did you mean 'x'?" for a word that resembles a flag, with dashes; else empty.
+  // ": did you mean --leaf-set?" for a word that resembles a flag; else empty.
   std::string suggest_flag(std::string_view word) const;
 
  private:
@@ -343,11 +351,10 @@ class OptionTable {
     OptionSource source = OptionSource::built_in;
   };
   class Collector;
-  friend class Collector;
 
   void insert(std::unique_ptr<Option> option);
-  std::size_t index_of(std::string_view name) const;
-  std::string profile_of(const std::vector<Given>& given) const;
+  std::string select_profile(std::vector<Given>& given, std::vector<std::string>& problems);
+  void assign_one(Option& option, const Given& given, std::vector<std::string>& problems);
 
   std::string program_;
   std::vector<std::unique_ptr<Option>> options_;
