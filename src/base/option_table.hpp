@@ -24,6 +24,7 @@
 // thread-safe.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -133,6 +134,7 @@ class TypedOption final : public Option {
 
   // Both ends are allowed.
   TypedOption& range(Element min, Element max) {
+    static_assert(std::totally_ordered<Element>);
     CANOPY_ASSERT(min <= max);
     range_.emplace(std::move(min), std::move(max));
     return *this;
@@ -216,8 +218,7 @@ class TypedOption final : public Option {
     for (const std::string& text : texts) {
       std::optional<Element> value = parse(text);
       if (!value) return "'" + text + "' is not allowed: give " + allowed();
-      if (range_ && (*value < range_->first || range_->second < *value))
-        return "'" + text + "' is out of range: give " + allowed();
+      if (out_of_range(*value)) return "'" + text + "' is out of range: give " + allowed();
       if (check_) {
         if (auto problem = check_(*value)) return "'" + text + "' is not allowed: " + *problem;
       }
@@ -256,6 +257,12 @@ class TypedOption final : public Option {
       }
       return OptionValue<Element>::parse(text);
     }
+  }
+
+  bool out_of_range(const Element& value) const {
+    if constexpr (std::totally_ordered<Element>)
+      return range_ && (value < range_->first || range_->second < value);
+    return false;
   }
 
   std::string format(const Element& value) const {

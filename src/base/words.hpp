@@ -1,4 +1,5 @@
-// Small text functions that several programs need. Plain functions.
+// Words for people: guessing what a misspelt one was meant to be, and breaking
+// lines. Plain functions.
 #pragma once
 
 #include <cstddef>
