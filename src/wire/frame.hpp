@@ -122,7 +122,8 @@ class FrameParser {
   // The first `size` bytes of prepare() have been filled.
   void commit(std::size_t size) noexcept;
 
-  // The next whole frame. Nothing: more bytes are needed, or error() is set.
+  // The next whole frame; the view of its header lasts until the next call of a
+  // member function that is not const. Nothing: more bytes are needed, or error() is set.
   std::optional<Frame> next();
 
   // Set once for ever by the first malformed frame.
@@ -138,6 +139,7 @@ class FrameParser {
  private:
   std::size_t wanted() const noexcept;
   void renew_slab(std::size_t capacity);
+  void release_if_idle() noexcept;
   void fail(boost::system::error_code code, std::string reason);
 
   std::size_t max_frame_;

@@ -1,0 +1,145 @@
+#include "wire/message.hpp"
+
+#include "base/assert.hpp"
+#include "wire/kinds.hpp"
+
+namespace canopy::wire {
+
+namespace {
+
+// Typical encoded sizes. An estimate has to be cheap and the same everywhere,
+// so it does not look into the peer table.
+constexpr std::size_t frame_bytes = 8;
+constexpr std::size_t number_bytes = 5;  // with its tag
+constexpr std::size_t id_bytes = 22;
+constexpr std::size_t message_id_bytes = 36;
+constexpr std::size_t peer_bytes = 60;
+
+std::size_t size_of(const Peers& peers) noexcept { return peers.size() * peer_bytes; }
+
+std::size_t size_of(const TableRow& row) noexcept { return number_bytes + size_of(row.peers); }
+
+std::size_t size_of(const std::vector<TableRow>& rows) noexcept {
+  std::size_t size = 0;
+  for (const TableRow& row : rows) size += size_of(row);
+  return size;
+}
+
+std::size_t size_of(const GroupName& name) noexcept {
+  return 6 + name.name.size() + name.creator.size();
+}
+
+std::size_t size_of(const GroupState& state) noexcept {
+  return id_bytes + size_of(state.name) + 3 * number_bytes;
+}
+
+std::size_t size_of(const std::vector<GroupState>& states) noexcept {
+  std::size_t size = 0;
+  for (const GroupState& state : states) size += size_of(state);
+  return size;
+}
+
+// What each type has beside the frame. Group ids count as numbers where links
+// intern them.
+std::size_t content_size(const Heartbeat&) noexcept { return 0; }
+std::size_t content_size(const Probe&) noexcept { return number_bytes; }
+std::size_t content_size(const ProbeReply&) noexcept { return number_bytes; }
+std::size_t content_size(const DistanceReport&) noexcept { return number_bytes; }
+std::size_t content_size(const LeafProbe& m) noexcept {
+  return 2 * number_bytes + size_of(m.leaves) + size_of(m.failed);
+}
+std::size_t content_size(const StateRequest&) noexcept { return 3 * number_bytes; }
+std::size_t content_size(const StateReply& m) noexcept {
+  return 3 * number_bytes + size_of(m.peers);
+}
+std::size_t content_size(const RowAnnounce& m) noexcept { return size_of(m.row); }
+std::size_t content_size(const JoinRequest& m) noexcept {
+  return peer_bytes + number_bytes + size_of(m.rows);
+}
+std::size_t content_size(const JoinReply& m) noexcept {
+  return number_bytes + size_of(m.leaves) + size_of(m.rows);
+}
+std::size_t content_size(const JoinDeferred&) noexcept { return 2 * number_bytes; }
+std::size_t content_size(const JoinDone&) noexcept { return number_bytes; }
+std::size_t content_size(const Departure& m) noexcept { return size_of(m.leaves); }
+std::size_t content_size(const HopAck&) noexcept { return number_bytes; }
+std::size_t content_size(const RouteTrace& m) noexcept {
+  return number_bytes + peer_bytes + size_of(m.hops);
+}
+std::size_t content_size(const RouteTraceReply& m) noexcept {
+  return number_bytes + size_of(m.hops);
+}
+std::size_t content_size(const GroupJoin& m) noexcept {
+  return id_bytes + size_of(m.name) + peer_bytes + 2 * number_bytes;
+}
+std::size_t content_size(const GroupCreate& m) noexcept {
+  return size_of(m.state) + peer_bytes + number_bytes;
+}
+std::size_t content_size(const Publish& m) noexcept {
+  return number_bytes + size_of(m.name) + message_id_bytes + peer_bytes + m.body.size();
+}
+std::size_t content_size(const Anycast& m) noexcept {
+  return number_bytes + message_id_bytes + peer_bytes + size_of(m.visited) + size_of(m.to_visit) +
+         m.body.size();
+}
+std::size_t content_size(const TreeRequest&) noexcept { return 2 * number_bytes + peer_bytes; }
+std::size_t content_size(const OpaqueBody& m) noexcept { return m.header.size() + m.body.size(); }
+std::size_t content_size(const GroupCreateReply&) noexcept { return 2 * number_bytes; }
+std::size_t content_size(const JoinAck& m) noexcept {
+  return 2 * number_bytes + size_of(m.root_path);
+}
+std::size_t content_size(const JoinRefused&) noexcept { return 3 * number_bytes; }
+std::size_t content_size(const Leave&) noexcept { return 2 * number_bytes; }
+std::size_t content_size(const Orphaned&) noexcept { return number_bytes; }
+std::size_t content_size(const RootPathUpdate& m) noexcept {
+  return number_bytes + size_of(m.root_path);
+}
+std::size_t content_size(const Multicast& m) noexcept {
+  return number_bytes + message_id_bytes + m.key.size() + m.body.size();
+}
+std::size_t content_size(const TreeHeartbeat&) noexcept { return 4 * number_bytes; }
+std::size_t content_size(const GroupSetPage& m) noexcept {
+  return number_bytes + 2 * id_bytes + m.groups.size() * Id::byte_count;
+}
+std::size_t content_size(const PublishAck&) noexcept { return message_id_bytes + peer_bytes; }
+std::size_t content_size(const RootAddress&) noexcept { return number_bytes + peer_bytes; }
+std::size_t content_size(const AnycastReply&) noexcept { return message_id_bytes + peer_bytes; }
+std::size_t content_size(const RootStates& m) noexcept { return number_bytes + size_of(m.states); }
+std::size_t content_size(const RootStatesAck&) noexcept { return number_bytes; }
+std::size_t content_size(const RootStateRequest&) noexcept { return 2 * number_bytes; }
+std::size_t content_size(const RootStateReply& m) noexcept {
+  return 2 * number_bytes + size_of(m.states);
+}
+std::size_t content_size(const TreeReply& m) noexcept {
+  return 3 * number_bytes + size_of(m.root_path) + size_of(m.children);
+}
+std::size_t content_size(const Routed& m) noexcept {
+  CANOPY_ASSERT(m.body);
+  return id_bytes + 2 * number_bytes +
+         std::visit([](const auto& body) { return content_size(body); }, *m.body);
+}
+
+// The line of the body for a routed message, of the message itself otherwise.
+const KindInfo& info_of(const Message& message) noexcept {
+  if (const auto* routed = std::get_if<Routed>(&message)) {
+    CANOPY_ASSERT(routed->body);
+    return kind_infos<RoutedBody>[routed->body->index()];
+  }
+  return kind_infos<Message>[message.index()];
+}
+
+}  // namespace
+
+bool for_pastry(const Message& message) noexcept {
+  return kind_infos<Message>[message.index()].kind < first_scribe_kind;
+}
+
+TrafficClass traffic_class(const Message& message) noexcept { return info_of(message).traffic; }
+
+std::string_view type_name(const Message& message) noexcept { return info_of(message).name; }
+
+std::size_t size_estimate(const Message& message) noexcept {
+  return frame_bytes + std::visit([](const auto& m) { return content_size(m); }, message);
+}
+
+}  // namespace canopy::wire
