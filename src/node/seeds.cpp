@@ -1,0 +1,88 @@
+#include "node/seeds.hpp"
+
+#include <algorithm>
+
+namespace canopy::node {
+
+Seeds::Seeds(const std::vector<std::string>& addresses, const Config& config, Random random)
+    : config_(config), random_(random) {
+  for (const std::string& address : addresses) {
+    if (find(address)) continue;
+    Seed seed;
+    seed.address = address;
+    seeds_.push_back(std::move(seed));
+  }
+}
+
+std::vector<std::string> Seeds::due(MonoTime now) {
+  auto dialling =
+      static_cast<std::size_t>(std::count_if(seeds_.begin(), seeds_.end(), [](const Seed& seed) {
+        return seed.state == State::dialling;
+      }));
+  std::vector<std::string> addresses;
+  for (Seed& seed : seeds_) {
+    if (dialling == config_.dials_max) break;
+    if (seed.state != State::waiting || seed.next > now) continue;
+    seed.state = State::dialling;
+    ++dialling;
+    addresses.push_back(seed.address);
+  }
+  return addresses;
+}
+
+MonoTime Seeds::next() const noexcept {
+  MonoTime next = never;
+  for (const Seed& seed : seeds_)
+    if (seed.state == State::waiting) next = std::min(next, seed.next);
+  return next;
+}
+
+Duration Seeds::failed(std::string_view address, MonoTime now) {
+  Seed* seed = find(address);
+  if (!seed || seed->state == State::self) return Duration::zero();
+  Duration pause = config_.pause_min;
+  for (unsigned n = 0; n < seed->failures && pause < config_.pause_max; ++n) pause *= 2;
+  pause = random_.jittered(std::min(pause, config_.pause_max), 0.25);
+  ++seed->failures;
+  seed->state = State::waiting;
+  seed->tried = true;
+  seed->next = now + pause;
+  return pause;
+}
+
+void Seeds::connected(std::string_view address) {
+  Seed* seed = find(address);
+  if (!seed) return;
+  seed->state = State::connected;
+  seed->tried = true;
+  seed->failures = 0;
+}
+
+void Seeds::is_self(std::string_view address) {
+  Seed* seed = find(address);
+  if (!seed) return;
+  seed->state = State::self;
+  seed->tried = true;
+}
+
+bool Seeds::any_connected() const noexcept {
+  return std::any_of(seeds_.begin(), seeds_.end(),
+                     [](const Seed& seed) { return seed.state == State::connected; });
+}
+
+bool Seeds::only_self() const noexcept {
+  return std::all_of(seeds_.begin(), seeds_.end(),
+                     [](const Seed& seed) { return seed.state == State::self; });
+}
+
+bool Seeds::all_tried() const noexcept {
+  return std::all_of(seeds_.begin(), seeds_.end(), [](const Seed& seed) { return seed.tried; });
+}
+
+Seeds::Seed* Seeds::find(std::string_view address) {
+  auto found = std::find_if(seeds_.begin(), seeds_.end(),
+                            [&](const Seed& seed) { return seed.address == address; });
+  return found == seeds_.end() ? nullptr : &*found;
+}
+
+}  // namespace canopy::node

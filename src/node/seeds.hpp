@@ -1,0 +1,64 @@
+// When to dial which seed: all in parallel (within a bound), again after a
+// growing, jittered pause.
+//
+// A state machine without I/O: the owner dials what due() names and tells what
+// came of it. One thread.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.hpp"
+#include "base/time.hpp"
+
+namespace canopy::node {
+
+class Seeds {
+ public:
+  struct Config {
+    Duration pause_min = std::chrono::milliseconds(200);
+    Duration pause_max = std::chrono::seconds(10);
+    std::size_t dials_max = 8;  // at a time
+  };
+
+  Seeds(const std::vector<std::string>& addresses, const Config& config, Random random);
+
+  // The seeds to dial now; they count as being dialled from here on.
+  std::vector<std::string> due(MonoTime now);
+
+  // When due() may have something without anything else happening.
+  MonoTime next() const noexcept;
+
+  // The dial came to nothing, or a connected seed went away: the pause until
+  // the next try.
+  Duration failed(std::string_view address, MonoTime now);
+
+  void connected(std::string_view address);
+
+  // It leads back to this node: never dialled again.
+  void is_self(std::string_view address);
+
+  bool empty() const noexcept { return seeds_.empty(); }
+  bool any_connected() const noexcept;
+  bool only_self() const noexcept;
+  bool all_tried() const noexcept;
+
+ private:
+  enum class State { waiting, dialling, connected, self };
+  struct Seed {
+    std::string address;
+    State state = State::waiting;
+    MonoTime next{};  // while waiting
+    unsigned failures = 0;
+    bool tried = false;
+  };
+  Seed* find(std::string_view address);
+
+  Config config_;
+  Random random_;
+  std::vector<Seed> seeds_;
+};
+
+}  // namespace canopy::node

@@ -1,0 +1,151 @@
+#include "node/subscription_state.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <boost/asio/system_executor.hpp>
+
+namespace canopy::detail {
+namespace {
+
+// A waiting payload smaller than this is copied out of the block that it was
+// read into, so that it does not keep the whole block alive.
+constexpr std::size_t small_payload = 1024;
+
+std::size_t bytes_of(const Message& message) {
+  std::size_t bytes = sizeof(Message) + message.group.name.size() + message.group.creator.size() +
+                      message.payload.size();
+  for (const auto& [key, value] : message.headers) bytes += key.size() + value.size() + 64;
+  return bytes;
+}
+
+}  // namespace
+
+SubscriptionState::SubscriptionState(boost::asio::any_io_executor executor, Id group_id,
+                                     GroupName group, JoinOptions options,
+                                     std::function<void()> ended)
+    : executor_(std::move(executor)),
+      group_id_(group_id),
+      group_(std::move(group)),
+      options_(options),
+      ended_(std::move(ended)) {}
+
+SubscriptionState::~SubscriptionState() = default;
+
+void SubscriptionState::receive(std::size_t max_events, std::shared_ptr<Receive> operation) {
+  std::lock_guard lock(mutex_);
+  if (waiting_ && !waiting_->claimed()) {
+    operation->fail(errc::busy);
+  } else if (deliverable()) {
+    answer(std::move(operation), max_events);
+  } else if (over_) {
+    operation->fail(errc::not_joined);
+  } else {
+    waiting_ = std::move(operation);
+    waiting_max_ = max_events;
+  }
+}
+
+void SubscriptionState::leave() {
+  std::function<void()> ended;
+  std::deque<Queued> dropped;
+  {
+    std::lock_guard lock(mutex_);
+    ended = std::exchange(ended_, nullptr);
+    over_ = true;
+    dropped.swap(queue_);
+    bytes_ = 0;
+    lost_here_ = 0;
+    if (waiting_) waiting_->fail(errc::not_joined);
+    waiting_.reset();
+  }
+  if (ended) ended();
+}
+
+void SubscriptionState::push(Message message) {
+  std::lock_guard lock(mutex_);
+  if (over_) return;
+  const bool waits = !waiting_ || waiting_->claimed();
+  if (waits && message.payload.size() < small_payload)
+    message.payload = Payload(message.payload.view());
+  std::size_t bytes = bytes_of(message);
+  bytes_ += bytes;
+  queue_.push_back({std::move(message), bytes});
+  shed();
+  if (waiting_) answer(std::exchange(waiting_, nullptr), waiting_max_);
+}
+
+bool SubscriptionState::detach(boost::system::error_code reason) {
+  std::lock_guard lock(mutex_);
+  if (std::exchange(over_, true)) return false;
+  ended_ = nullptr;
+  queue_.push_back({Detached{reason}, 0});
+  if (waiting_) answer(std::exchange(waiting_, nullptr), waiting_max_);
+  return true;
+}
+
+void SubscriptionState::shed() {
+  while (!queue_.empty() &&
+         (queue_.size() > options_.queue_messages_max || bytes_ > options_.queue_bytes_max)) {
+    bytes_ -= queue_.front().bytes;
+    queue_.pop_front();
+    ++lost_here_;
+    lost_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+// An operation that was cancelled meanwhile leaves the events where they are.
+void SubscriptionState::answer(std::shared_ptr<Receive> operation, std::size_t max_events) {
+  if (operation->claim()) operation->finish({}, take(max_events));
+}
+
+std::vector<Event> SubscriptionState::take(std::size_t max_events) {
+  max_events = std::max<std::size_t>(max_events, 1);
+  std::vector<Event> events;
+  events.reserve(std::min(max_events, queue_.size() + 1));
+  if (lost_here_ != 0) events.push_back(Lost{std::exchange(lost_here_, 0)});
+  while (events.size() < max_events && !queue_.empty()) {
+    bytes_ -= queue_.front().bytes;
+    events.push_back(std::move(queue_.front().event));
+    queue_.pop_front();
+  }
+  return events;
+}
+
+}  // namespace canopy::detail
+
+namespace canopy {
+
+Subscription::Subscription(std::shared_ptr<detail::SubscriptionState> state) noexcept
+    : state_(std::move(state)) {}
+
+Subscription& Subscription::operator=(Subscription&& other) noexcept {
+  if (this != &other) {
+    leave();
+    state_ = std::move(other.state_);
+  }
+  return *this;
+}
+
+Subscription::~Subscription() { leave(); }
+
+void Subscription::leave() noexcept {
+  if (state_) state_->leave();
+}
+
+GroupName Subscription::group() const { return state_ ? state_->group() : GroupName{}; }
+
+std::uint64_t Subscription::lost() const noexcept { return state_ ? state_->lost() : 0; }
+
+void Subscription::start_receive(const std::shared_ptr<detail::SubscriptionState>& state,
+                                 std::size_t max_events,
+                                 detail::Completion<std::vector<Event>> done) {
+  using Receive = detail::SubscriptionState::Receive;
+  if (state) {
+    state->receive(max_events, Receive::start(state->executor(), std::move(done)));
+  } else {
+    Receive::start(boost::asio::system_executor(), std::move(done))->fail(errc::not_joined);
+  }
+}
+
+}  // namespace canopy

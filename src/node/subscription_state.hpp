@@ -1,0 +1,78 @@
+// The queue between a group's tree and one subscriber: filled on the overlay's
+// thread, emptied from any.
+//
+// Bounded in messages and bytes. A best-effort group's full queue drops its
+// oldest messages and tells how many in their place. Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <canopy/message.hpp>
+#include <canopy/subscription.hpp>
+
+#include "base/id.hpp"
+#include "node/operation.hpp"
+
+namespace canopy::detail {
+
+class SubscriptionState {
+ public:
+  using Receive = node::Operation<std::vector<Event>>;
+
+  // `ended` is called once, from any thread, when the subscriber ends it.
+  SubscriptionState(boost::asio::any_io_executor executor, Id group_id, GroupName group,
+                    JoinOptions options, std::function<void()> ended);
+  ~SubscriptionState();
+
+  const GroupName& group() const noexcept { return group_; }
+  const Id& group_id() const noexcept { return group_id_; }
+  bool accepts_anycast() const noexcept { return options_.accept_anycast; }
+  std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
+  const boost::asio::any_io_executor& executor() const noexcept { return executor_; }
+
+  // --- The subscriber ---
+  void receive(std::size_t max_events, std::shared_ptr<Receive> operation);
+  void leave();
+
+  // --- The overlay ---
+  void push(Message message);
+  // The last event; false if the subscription is over anyway.
+  bool detach(boost::system::error_code reason);
+
+ private:
+  struct Queued {
+    Event event;
+    std::size_t bytes = 0;
+  };
+  bool deliverable() const noexcept { return !queue_.empty() || lost_here_ != 0; }
+  void shed();
+  void answer(std::shared_ptr<Receive> operation, std::size_t max_events);
+  std::vector<Event> take(std::size_t max_events);
+
+  const boost::asio::any_io_executor executor_;
+  const Id group_id_;
+  const GroupName group_;
+  const JoinOptions options_;
+  std::atomic<std::uint64_t> lost_ = 0;
+
+  std::mutex mutex_;
+  std::function<void()> ended_;
+  std::deque<Queued> queue_;
+  std::size_t bytes_ = 0;
+  std::uint64_t lost_here_ = 0;  // dropped in front of what is queued
+  bool over_ = false;            // nothing comes any more
+  std::shared_ptr<Receive> waiting_;
+  std::size_t waiting_max_ = 0;
+};
+
+}  // namespace canopy::detail
