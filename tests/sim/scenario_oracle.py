@@ -268,7 +268,8 @@ def generate(seed):
                          [10, 4, 3, 2 if len(live) > 3 else 0, 2, 2])[0]
         group, node = rng.choice(groups), rng.choice(live)
         if op == "route":
-            steps.append({"op": op, "node": call(node), "key": "%0*x" % (bits // 4, rng.getrandbits(bits))})
+            key = "%0*x" % (bits // 4, rng.getrandbits(bits))
+            steps.append({"op": op, "node": call(node), "key": key})
         elif op == "tree":
             steps.append({"op": op, "group": group})
         elif op == "fail":
@@ -292,7 +293,8 @@ def generate(seed):
         steps.append({"op": "tree", "group": group})
     return {"id_bits": bits, "b": b, "leaf_set_size": rng.choice([2, 4, 8, 16]),
             "neighborhood_size": rng.choice([2, 4, 8, 32]), "tables": "ideal",
-            "nodes": [{"name": n, "x": rng.randrange(1000), "y": rng.randrange(1000)} for n in names],
+            "nodes": [{"name": n, "x": rng.randrange(1000), "y": rng.randrange(1000)}
+                      for n in names],
             "steps": steps}
 
 
