@@ -1,0 +1,32 @@
+// Hosts as points of a plane; the delay is their Euclidean distance, at
+// 100 microseconds a unit.
+#pragma once
+
+#include <vector>
+
+#include "sim/topology.hpp"
+
+namespace canopy::sim {
+
+struct Point {
+  double x = 0;
+  double y = 0;
+};
+
+double distance(const Point& a, const Point& b) noexcept;
+
+class Plane final : public Topology {
+ public:
+  static constexpr double microseconds_per_unit = 100;
+
+  HostIndex attach(const Point& point);
+
+  Duration delay(HostIndex a, HostIndex b) const override;
+  std::size_t hosts() const override { return points_.size(); }
+  const Point& point(HostIndex host) const { return points_[host]; }
+
+ private:
+  std::vector<Point> points_;
+};
+
+}  // namespace canopy::sim
