@@ -31,8 +31,10 @@ inline constexpr std::size_t key = 255;      // bytes of Multicast::key
 }  // namespace limit
 
 // Fails with errc::too_large if the message passes a limit above, max_header or
-// max_frame; the dictionary is then as if it had never been tried. A message
-// must have the peers that it cannot do without (joiner, child, origin).
+// max_frame, and with errc::bad_name if a group's name is not printable; the
+// dictionary is then as good as if it had never been tried. A message must have
+// the peers that it cannot do without (joiner, child, origin, a RootAddress's
+// root).
 boost::system::result<EncodedFrame> encode(const Message& message, const PeerTable& peers,
                                            SendDictionary& groups,
                                            std::size_t max_frame = default_max_frame);

@@ -50,7 +50,7 @@ enum class RejectCode : std::uint16_t {
 
 struct HelloReject {
   RejectCode code = RejectCode::malformed;
-  std::string text;  // for people, from the sender's point of view
+  std::string text;  // for people; calls both peers by name
 
   friend bool operator==(const HelloReject&, const HelloReject&) = default;
 };
@@ -59,7 +59,7 @@ struct HelloReject {
 bool is_temporary(RejectCode code) noexcept;
 
 // Nothing if the two can talk; else the refusal to send, whose text names
-// exactly what differs and on which side. Symmetric but for the wording.
+// exactly what differs and on which side. Both sides find the same code.
 std::optional<HelloReject> check_compatible(const Hello& mine, const Hello& theirs);
 
 // The highest version that both speak; they must be compatible.

@@ -1,0 +1,60 @@
+// The conversion of every message but Routed to its Protobuf header and back,
+// defined in codec_pastry.cpp and codec_scribe.cpp. Used by the codec's own
+// source files only; Protobuf types are merely named here.
+#pragma once
+
+#include "wire/codec_state.hpp"
+#include "wire/message.hpp"
+
+#define CANOPY_WIRE_CONVERSION(Type)                          \
+  namespace overlay {                                         \
+  class Type;                                                 \
+  }                                                           \
+  namespace wire::detail {                                    \
+  overlay::Type to_proto(Writer& writer, const Type& from);   \
+  Type from_proto(Reader& reader, const overlay::Type& from); \
+  }
+
+namespace canopy {
+CANOPY_WIRE_CONVERSION(Heartbeat)
+CANOPY_WIRE_CONVERSION(Probe)
+CANOPY_WIRE_CONVERSION(ProbeReply)
+CANOPY_WIRE_CONVERSION(DistanceReport)
+CANOPY_WIRE_CONVERSION(LeafProbe)
+CANOPY_WIRE_CONVERSION(StateRequest)
+CANOPY_WIRE_CONVERSION(StateReply)
+CANOPY_WIRE_CONVERSION(RowAnnounce)
+CANOPY_WIRE_CONVERSION(JoinRequest)
+CANOPY_WIRE_CONVERSION(JoinReply)
+CANOPY_WIRE_CONVERSION(JoinDeferred)
+CANOPY_WIRE_CONVERSION(JoinDone)
+CANOPY_WIRE_CONVERSION(Departure)
+CANOPY_WIRE_CONVERSION(HopAck)
+CANOPY_WIRE_CONVERSION(RouteTrace)
+CANOPY_WIRE_CONVERSION(RouteTraceReply)
+
+CANOPY_WIRE_CONVERSION(GroupJoin)
+CANOPY_WIRE_CONVERSION(GroupCreate)
+CANOPY_WIRE_CONVERSION(Publish)
+CANOPY_WIRE_CONVERSION(Anycast)
+CANOPY_WIRE_CONVERSION(TreeRequest)
+CANOPY_WIRE_CONVERSION(GroupCreateReply)
+CANOPY_WIRE_CONVERSION(JoinAck)
+CANOPY_WIRE_CONVERSION(JoinRefused)
+CANOPY_WIRE_CONVERSION(Leave)
+CANOPY_WIRE_CONVERSION(Orphaned)
+CANOPY_WIRE_CONVERSION(RootPathUpdate)
+CANOPY_WIRE_CONVERSION(Multicast)
+CANOPY_WIRE_CONVERSION(TreeHeartbeat)
+CANOPY_WIRE_CONVERSION(GroupSetPage)
+CANOPY_WIRE_CONVERSION(PublishAck)
+CANOPY_WIRE_CONVERSION(RootAddress)
+CANOPY_WIRE_CONVERSION(AnycastReply)
+CANOPY_WIRE_CONVERSION(RootStates)
+CANOPY_WIRE_CONVERSION(RootStatesAck)
+CANOPY_WIRE_CONVERSION(RootStateRequest)
+CANOPY_WIRE_CONVERSION(RootStateReply)
+CANOPY_WIRE_CONVERSION(TreeReply)
+}  // namespace canopy
+
+#undef CANOPY_WIRE_CONVERSION

@@ -1,0 +1,409 @@
+// Scribe's messages to Protobuf and back.
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "overlay.pb.h"
+#include "wire/codec_messages.hpp"
+
+namespace canopy::wire::detail {
+
+namespace {
+
+Buffer pack(const std::vector<Id>& ids) {
+  if (ids.empty()) return {};
+  const std::size_t size = ids.size() * Id::byte_count;
+  const std::shared_ptr<char[]> slab(new char[size]);
+  char* to = slab.get();
+  for (const Id& id : ids) {
+    for (const std::uint8_t byte : id.to_bytes()) *to++ = static_cast<char>(byte);
+  }
+  return {slab, 0, size};
+}
+
+std::vector<Id> unpack(Reader& reader) {
+  const std::string_view bytes = reader.body.view();
+  std::vector<Id> ids;
+  if (bytes.size() % Id::byte_count != 0) {
+    reader.fail(fmt::format("groups have {} bytes, no whole number of ids", bytes.size()));
+  } else if (bytes.size() / Id::byte_count > limit::groups) {
+    reader.fail(
+        fmt::format("groups are {}, more than {}", bytes.size() / Id::byte_count, limit::groups));
+  } else {
+    ids.reserve(bytes.size() / Id::byte_count);
+    for (std::size_t at = 0; at < bytes.size(); at += Id::byte_count) {
+      ids.push_back(Id::from_bytes(std::span<const std::uint8_t, Id::byte_count>(
+          reinterpret_cast<const std::uint8_t*>(bytes.data()) + at, Id::byte_count)));
+    }
+  }
+  return ids;
+}
+
+}  // namespace
+
+overlay::GroupJoin to_proto(Writer& writer, const GroupJoin& from) {
+  overlay::GroupJoin to;
+  writer.put_group(to, from.group);
+  writer.put(to.mutable_name(), from.name);
+  writer.put(to.mutable_child(), from.child);
+  to.set_nonce(from.nonce);
+  to.set_detours(from.detours);
+  return to;
+}
+GroupJoin from_proto(Reader& reader, const overlay::GroupJoin& from) {
+  GroupJoin to;
+  to.group = reader.group(from);
+  reader.get(to.name, from.name(), "name");
+  to.child = reader.needed_peer(from.child(), from.has_child(), "child");
+  to.nonce = from.nonce();
+  to.detours = reader.number<std::uint8_t>(from.detours(), "detours");
+  return to;
+}
+
+overlay::GroupCreate to_proto(Writer& writer, const GroupCreate& from) {
+  overlay::GroupCreate to;
+  writer.put(to.mutable_state(), from.state);
+  writer.put(to.mutable_origin(), from.origin);
+  to.set_nonce(from.nonce);
+  return to;
+}
+GroupCreate from_proto(Reader& reader, const overlay::GroupCreate& from) {
+  GroupCreate to;
+  reader.get(to.state, from.state(), "state");
+  to.origin = reader.needed_peer(from.origin(), from.has_origin(), "origin");
+  to.nonce = from.nonce();
+  return to;
+}
+
+overlay::Publish to_proto(Writer& writer, const Publish& from) {
+  overlay::Publish to;
+  writer.put_group(to, from.group);
+  writer.put(to.mutable_name(), from.name);
+  writer.put(to.mutable_id(), from.id);
+  writer.put(to.mutable_origin(), from.origin);
+  to.set_ack(static_cast<std::uint32_t>(from.ack));
+  writer.body = from.body;
+  return to;
+}
+Publish from_proto(Reader& reader, const overlay::Publish& from) {
+  Publish to;
+  to.group = reader.group(from);
+  reader.get(to.name, from.name(), "name");
+  reader.get(to.id, from.id(), "id");
+  to.origin = reader.needed_peer(from.origin(), from.has_origin(), "origin");
+  to.ack = reader.enumeration(from.ack(), AckMode::none, AckMode::members);
+  to.body = reader.body;
+  return to;
+}
+
+overlay::Anycast to_proto(Writer& writer, const Anycast& from) {
+  overlay::Anycast to;
+  writer.put_group(to, from.group);
+  writer.put(to.mutable_id(), from.id);
+  writer.put(to.mutable_origin(), from.origin);
+  writer.put_list(to.mutable_visited(), from.visited, limit::peers);
+  writer.put_list(to.mutable_to_visit(), from.to_visit, limit::peers);
+  writer.body = from.body;
+  return to;
+}
+Anycast from_proto(Reader& reader, const overlay::Anycast& from) {
+  Anycast to;
+  to.group = reader.group(from);
+  reader.get(to.id, from.id(), "id");
+  to.origin = reader.needed_peer(from.origin(), from.has_origin(), "origin");
+  to.visited = reader.list<PeerRef>(from.visited(), limit::peers, "visited");
+  to.to_visit = reader.list<PeerRef>(from.to_visit(), limit::peers, "to_visit");
+  to.body = reader.body;
+  return to;
+}
+
+overlay::TreeRequest to_proto(Writer& writer, const TreeRequest& from) {
+  overlay::TreeRequest to;
+  to.set_nonce(from.nonce);
+  writer.put_group(to, from.group);
+  writer.put(to.mutable_origin(), from.origin);
+  return to;
+}
+TreeRequest from_proto(Reader& reader, const overlay::TreeRequest& from) {
+  TreeRequest to;
+  to.nonce = from.nonce();
+  to.group = reader.group(from);
+  to.origin = reader.needed_peer(from.origin(), from.has_origin(), "origin");
+  return to;
+}
+
+overlay::GroupCreateReply to_proto(Writer&, const GroupCreateReply& from) {
+  overlay::GroupCreateReply to;
+  to.set_nonce(from.nonce);
+  to.set_error(from.error);
+  return to;
+}
+GroupCreateReply from_proto(Reader& reader, const overlay::GroupCreateReply& from) {
+  GroupCreateReply to;
+  to.nonce = from.nonce();
+  to.error = reader.number<std::uint16_t>(from.error(), "error");
+  return to;
+}
+
+overlay::JoinAck to_proto(Writer& writer, const JoinAck& from) {
+  overlay::JoinAck to;
+  writer.put_group(to, from.group);
+  to.set_nonce(from.nonce);
+  writer.put_list(to.mutable_root_path(), from.root_path, limit::peers);
+  return to;
+}
+JoinAck from_proto(Reader& reader, const overlay::JoinAck& from) {
+  JoinAck to;
+  to.group = reader.group(from);
+  to.nonce = from.nonce();
+  to.root_path = reader.list<PeerRef>(from.root_path(), limit::peers, "root_path");
+  return to;
+}
+
+overlay::JoinRefused to_proto(Writer& writer, const JoinRefused& from) {
+  overlay::JoinRefused to;
+  writer.put_group(to, from.group);
+  to.set_nonce(from.nonce);
+  to.set_reason(static_cast<std::uint32_t>(from.reason));
+  return to;
+}
+JoinRefused from_proto(Reader& reader, const overlay::JoinRefused& from) {
+  JoinRefused to;
+  to.group = reader.group(from);
+  to.nonce = from.nonce();
+  to.reason = reader.enumeration(from.reason(), JoinRefusal::loop, JoinRefusal::denied);
+  return to;
+}
+
+overlay::Leave to_proto(Writer& writer, const Leave& from) {
+  overlay::Leave to;
+  writer.put_group(to, from.group);
+  to.set_nonce(from.nonce);
+  return to;
+}
+Leave from_proto(Reader& reader, const overlay::Leave& from) {
+  Leave to;
+  to.group = reader.group(from);
+  to.nonce = from.nonce();
+  return to;
+}
+
+overlay::Orphaned to_proto(Writer& writer, const Orphaned& from) {
+  overlay::Orphaned to;
+  writer.put_group(to, from.group);
+  return to;
+}
+Orphaned from_proto(Reader& reader, const overlay::Orphaned& from) {
+  Orphaned to;
+  to.group = reader.group(from);
+  return to;
+}
+
+overlay::RootPathUpdate to_proto(Writer& writer, const RootPathUpdate& from) {
+  overlay::RootPathUpdate to;
+  writer.put_group(to, from.group);
+  writer.put_list(to.mutable_root_path(), from.root_path, limit::peers);
+  return to;
+}
+RootPathUpdate from_proto(Reader& reader, const overlay::RootPathUpdate& from) {
+  RootPathUpdate to;
+  to.group = reader.group(from);
+  to.root_path = reader.list<PeerRef>(from.root_path(), limit::peers, "root_path");
+  return to;
+}
+
+overlay::Multicast to_proto(Writer& writer, const Multicast& from) {
+  overlay::Multicast to;
+  writer.put_group(to, from.group);
+  writer.put(to.mutable_id(), from.id);
+  to.set_epoch(from.epoch);
+  to.set_sequence(from.sequence);
+  to.set_stripe(from.stripe);
+  writer.check(from.key.size() <= limit::key);
+  to.set_key(bytes_of(from.key));
+  writer.body = from.body;
+  return to;
+}
+Multicast from_proto(Reader& reader, const overlay::Multicast& from) {
+  Multicast to;
+  to.group = reader.group(from);
+  reader.get(to.id, from.id(), "id");
+  to.epoch = from.epoch();
+  to.sequence = from.sequence();
+  to.stripe = reader.number<std::uint8_t>(from.stripe(), "stripe");
+  if (from.key().size() > limit::key) {
+    reader.fail(fmt::format("key has {} bytes, more than {}", from.key().size(), limit::key));
+  }
+  to.key = Buffer::copy_of(from.key());
+  to.body = reader.body;
+  return to;
+}
+
+overlay::TreeHeartbeat to_proto(Writer&, const TreeHeartbeat& from) {
+  overlay::TreeHeartbeat to;
+  to.set_parent_hash(from.parent_hash);
+  to.set_parent_count(from.parent_count);
+  to.set_child_hash(from.child_hash);
+  to.set_child_count(from.child_count);
+  return to;
+}
+TreeHeartbeat from_proto(Reader&, const overlay::TreeHeartbeat& from) {
+  TreeHeartbeat to;
+  to.parent_hash = from.parent_hash();
+  to.parent_count = from.parent_count();
+  to.child_hash = from.child_hash();
+  to.child_count = from.child_count();
+  return to;
+}
+
+overlay::GroupSetPage to_proto(Writer& writer, const GroupSetPage& from) {
+  overlay::GroupSetPage to;
+  to.set_as_parent(from.as_parent);
+  to.set_reply(from.reply);
+  to.set_first(bytes_of(from.first));
+  to.set_last(bytes_of(from.last));
+  writer.check(from.groups.size() <= limit::groups);
+  writer.body = pack(from.groups);
+  return to;
+}
+GroupSetPage from_proto(Reader& reader, const overlay::GroupSetPage& from) {
+  GroupSetPage to;
+  to.as_parent = from.as_parent();
+  to.reply = from.reply();
+  to.first = reader.id(from.first(), "first");
+  to.last = reader.id(from.last(), "last");
+  to.groups = unpack(reader);
+  return to;
+}
+
+overlay::PublishAck to_proto(Writer& writer, const PublishAck& from) {
+  overlay::PublishAck to;
+  writer.put(to.mutable_id(), from.id);
+  to.set_error(from.error);
+  if (from.root) writer.put(to.mutable_root(), from.root);
+  to.set_epoch(from.epoch);
+  to.set_sequence(from.sequence);
+  return to;
+}
+PublishAck from_proto(Reader& reader, const overlay::PublishAck& from) {
+  PublishAck to;
+  reader.get(to.id, from.id(), "id");
+  to.error = reader.number<std::uint16_t>(from.error(), "error");
+  to.root = reader.optional_peer(from.root(), from.has_root(), "root");
+  to.epoch = from.epoch();
+  to.sequence = from.sequence();
+  return to;
+}
+
+overlay::RootAddress to_proto(Writer& writer, const RootAddress& from) {
+  overlay::RootAddress to;
+  writer.put_group(to, from.group);
+  writer.put(to.mutable_root(), from.root);
+  return to;
+}
+RootAddress from_proto(Reader& reader, const overlay::RootAddress& from) {
+  RootAddress to;
+  to.group = reader.group(from);
+  to.root = reader.needed_peer(from.root(), from.has_root(), "root");
+  return to;
+}
+
+overlay::AnycastReply to_proto(Writer& writer, const AnycastReply& from) {
+  overlay::AnycastReply to;
+  writer.put(to.mutable_id(), from.id);
+  to.set_error(from.error);
+  if (from.member) writer.put(to.mutable_member(), from.member);
+  return to;
+}
+AnycastReply from_proto(Reader& reader, const overlay::AnycastReply& from) {
+  AnycastReply to;
+  reader.get(to.id, from.id(), "id");
+  to.error = reader.number<std::uint16_t>(from.error(), "error");
+  to.member = reader.optional_peer(from.member(), from.has_member(), "member");
+  return to;
+}
+
+overlay::RootStates to_proto(Writer& writer, const RootStates& from) {
+  overlay::RootStates to;
+  to.set_nonce(from.nonce);
+  to.set_handover(from.handover);
+  writer.put_list(to.mutable_states(), from.states, limit::states);
+  return to;
+}
+RootStates from_proto(Reader& reader, const overlay::RootStates& from) {
+  RootStates to;
+  to.nonce = from.nonce();
+  to.handover = from.handover();
+  to.states = reader.list<GroupState>(from.states(), limit::states, "states");
+  return to;
+}
+
+overlay::RootStatesAck to_proto(Writer&, const RootStatesAck& from) {
+  overlay::RootStatesAck to;
+  to.set_nonce(from.nonce);
+  return to;
+}
+RootStatesAck from_proto(Reader&, const overlay::RootStatesAck& from) {
+  RootStatesAck to;
+  to.nonce = from.nonce();
+  return to;
+}
+
+overlay::RootStateRequest to_proto(Writer& writer, const RootStateRequest& from) {
+  overlay::RootStateRequest to;
+  to.set_nonce(from.nonce);
+  writer.put_group(to, from.group);
+  return to;
+}
+RootStateRequest from_proto(Reader& reader, const overlay::RootStateRequest& from) {
+  RootStateRequest to;
+  to.nonce = from.nonce();
+  to.group = reader.group(from);
+  return to;
+}
+
+overlay::RootStateReply to_proto(Writer& writer, const RootStateReply& from) {
+  overlay::RootStateReply to;
+  to.set_nonce(from.nonce);
+  writer.put_group(to, from.group);
+  to.set_root(from.root);
+  writer.put_list(to.mutable_states(), from.states, limit::states);
+  return to;
+}
+RootStateReply from_proto(Reader& reader, const overlay::RootStateReply& from) {
+  RootStateReply to;
+  to.nonce = from.nonce();
+  to.group = reader.group(from);
+  to.root = from.root();
+  to.states = reader.list<GroupState>(from.states(), limit::states, "states");
+  return to;
+}
+
+overlay::TreeReply to_proto(Writer& writer, const TreeReply& from) {
+  overlay::TreeReply to;
+  to.set_nonce(from.nonce);
+  writer.put_group(to, from.group);
+  to.set_in_tree(from.in_tree);
+  to.set_root(from.root);
+  to.set_member(from.member);
+  writer.put_list(to.mutable_root_path(), from.root_path, limit::peers);
+  writer.put_list(to.mutable_children(), from.children, limit::peers);
+  return to;
+}
+TreeReply from_proto(Reader& reader, const overlay::TreeReply& from) {
+  TreeReply to;
+  to.nonce = from.nonce();
+  to.group = reader.group(from);
+  to.in_tree = from.in_tree();
+  to.root = from.root();
+  to.member = from.member();
+  to.root_path = reader.list<PeerRef>(from.root_path(), limit::peers, "root_path");
+  to.children = reader.list<PeerRef>(from.children(), limit::peers, "children");
+  return to;
+}
+
+}  // namespace canopy::wire::detail
