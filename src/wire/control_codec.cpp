@@ -1,0 +1,390 @@
+#include "wire/control_codec.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <canopy/error.hpp>
+
+#include "control.pb.h"
+
+namespace canopy::wire::control {
+
+namespace pb = canopy::control_pb;
+
+namespace {
+
+Malformed malformed(std::string reason) {
+  return {make_error_code(errc::protocol), std::move(reason)};
+}
+
+// Lists and optional parts of what was malformed on the way are reported once,
+// at the end, by this flag.
+struct Decoder {
+  bool ok = true;
+
+  Id id(const std::string& bytes) {
+    if (bytes.size() != Id::byte_count) {
+      ok = false;
+      return {};
+    }
+    Id::Bytes raw;
+    std::copy(bytes.begin(), bytes.end(), raw.begin());
+    return Id::from_bytes(raw);
+  }
+
+  static GroupName group_name(const pb::GroupName& in) { return {in.name(), in.creator()}; }
+
+  MessageId message_id(const pb::MessageId& in) {
+    return {id(in.publisher()), in.incarnation(), in.sequence()};
+  }
+
+  Peer peer(const pb::Peer& in) {
+    return {id(in.id()),
+            in.name(),
+            {in.addresses().begin(), in.addresses().end()},
+            in.incarnation(),
+            in.zone()};
+  }
+
+  template <class List>
+  std::vector<Peer> peers(const List& in) {
+    std::vector<Peer> out;
+    out.reserve(static_cast<std::size_t>(in.size()));
+    for (const pb::Peer& one : in) out.push_back(peer(one));
+    return out;
+  }
+
+  Status status(const pb::Status& in) {
+    Status out;
+    out.self = peer(in.self());
+    out.state = in.state();
+    out.version = in.version();
+    out.cluster = in.cluster();
+    out.cluster_uuid = in.cluster_uuid();
+    out.founded = in.founded();
+    out.digit_bits = in.digit_bits();
+    out.leaf_set_size = in.leaf_set_size();
+    out.uptime = std::chrono::milliseconds(in.uptime_ms());
+    out.leaves = peers(in.leaves());
+    out.table_entries = in.table_entries();
+    out.neighbors = in.neighbors();
+    out.links = in.links();
+    out.groups = in.groups();
+    out.subscriptions = in.subscriptions();
+    for (const pb::Counter& counter : in.counters())
+      out.counters.push_back({counter.name(), counter.value()});
+    return out;
+  }
+
+  Tree tree(const pb::Tree& in) {
+    Tree out{group_name(in.group()), id(in.group_id()), {}, in.complete()};
+    for (const pb::TreeNode& node : in.nodes()) {
+      TreeNode& added = out.nodes.emplace_back();
+      added.peer = peer(node.peer());
+      if (node.has_parent()) added.parent = node.parent();
+      added.member = node.member();
+      added.answered = node.answered();
+    }
+    return out;
+  }
+
+  Groups groups(const pb::Groups& in) {
+    Groups out;
+    for (const pb::Group& group : in.groups()) {
+      out.groups.push_back({group_name(group.name()), id(group.id()), group.member(), group.root(),
+                            group.attached(), peers(group.root_path()), peers(group.children()),
+                            group.subscriptions()});
+    }
+    return out;
+  }
+
+  Published published(const pb::Published& in) {
+    Published out{message_id(in.id()), std::nullopt, in.epoch(), in.position()};
+    if (in.has_root()) out.root = peer(in.root());
+    return out;
+  }
+
+  Content content(const Frame& frame) {
+    auto decoded = decode_content(frame.body, frame.body.size());
+    if (decoded) return std::move(*decoded);
+    ok = false;
+    return {};
+  }
+};
+
+std::string bytes_of(const Id& id) {
+  const Id::Bytes raw = id.to_bytes();
+  return {raw.begin(), raw.end()};
+}
+
+void put(pb::GroupName& out, const GroupName& in) {
+  out.set_name(in.name);
+  out.set_creator(in.creator);
+}
+
+void put(pb::MessageId& out, const MessageId& in) {
+  out.set_publisher(bytes_of(in.publisher));
+  out.set_incarnation(in.incarnation);
+  out.set_sequence(in.sequence);
+}
+
+void put(pb::Peer& out, const Peer& in) {
+  out.set_id(bytes_of(in.id));
+  out.set_name(in.name);
+  for (const std::string& address : in.addresses) out.add_addresses(address);
+  out.set_incarnation(in.incarnation);
+  out.set_zone(in.zone);
+}
+
+// Fills the header of an envelope, and gives the body.
+class RequestWriter {
+ public:
+  explicit RequestWriter(pb::Request& out) : out_(out) {}
+  using Result = boost::system::result<Buffer>;
+
+  Result operator()(std::monostate) { return Buffer(); }
+  Result operator()(const GetVersion&) { return out_.mutable_version(), Buffer(); }
+  Result operator()(const GetStatus&) { return out_.mutable_status(), Buffer(); }
+  Result operator()(const GetRing&) { return out_.mutable_ring(), Buffer(); }
+  Result operator()(const GetGroups&) { return out_.mutable_groups(), Buffer(); }
+  Result operator()(const Cancel&) { return out_.mutable_cancel(), Buffer(); }
+  Result operator()(const Shutdown&) { return out_.mutable_shutdown(), Buffer(); }
+  Result operator()(const GetRoute& in) { return out_.set_route(bytes_of(in.key)), Buffer(); }
+  Result operator()(const GetTree& in) { return put(*out_.mutable_tree(), in.group), Buffer(); }
+  Result operator()(const Create& in) { return put(*out_.mutable_create(), in.group), Buffer(); }
+  Result operator()(const Join& in) { return put(*out_.mutable_join(), in.group), Buffer(); }
+  Result operator()(const Publish& in) {
+    pb::Publish& publish = *out_.mutable_publish();
+    put(*publish.mutable_group(), in.group);
+    publish.set_ack(static_cast<std::uint32_t>(in.ack));
+    return encode_content(in.content.headers, in.content.payload.view(), in.content.payload.size());
+  }
+
+ private:
+  pb::Request& out_;
+};
+
+class AnswerWriter {
+ public:
+  explicit AnswerWriter(pb::Answer& out) : out_(out) {}
+  using Result = boost::system::result<Buffer>;
+
+  Result operator()(std::monostate) { return Buffer(); }
+  Result operator()(const Done&) { return out_.mutable_done(), Buffer(); }
+  Result operator()(const Failure& in) {
+    out_.mutable_failure()->set_error(in.error);
+    out_.mutable_failure()->set_text(in.text);
+    return Buffer();
+  }
+  Result operator()(const Version& in) {
+    out_.mutable_version()->set_version(in.version);
+    out_.mutable_version()->set_pid(in.pid);
+    return Buffer();
+  }
+  Result operator()(const Status& in) {
+    pb::Status& out = *out_.mutable_status();
+    put(*out.mutable_self(), in.self);
+    out.set_state(in.state);
+    out.set_version(in.version);
+    out.set_cluster(in.cluster);
+    out.set_cluster_uuid(in.cluster_uuid);
+    out.set_founded(in.founded);
+    out.set_digit_bits(in.digit_bits);
+    out.set_leaf_set_size(in.leaf_set_size);
+    out.set_uptime_ms(static_cast<std::uint64_t>(in.uptime.count()));
+    for (const Peer& leaf : in.leaves) put(*out.add_leaves(), leaf);
+    out.set_table_entries(in.table_entries);
+    out.set_neighbors(in.neighbors);
+    out.set_links(in.links);
+    out.set_groups(in.groups);
+    out.set_subscriptions(in.subscriptions);
+    for (const Counter& counter : in.counters) {
+      pb::Counter& added = *out.add_counters();
+      added.set_name(counter.name);
+      added.set_value(counter.value);
+    }
+    return Buffer();
+  }
+  Result operator()(const Ring& in) {
+    for (const Peer& peer : in.peers) put(*out_.mutable_ring()->add_peers(), peer);
+    out_.mutable_ring()->set_complete(in.complete);
+    return Buffer();
+  }
+  Result operator()(const Route& in) {
+    pb::Route& out = *out_.mutable_route();
+    out.set_key(bytes_of(in.key));
+    put(*out.mutable_self(), in.self);
+    for (const Peer& hop : in.hops) put(*out.add_hops(), hop);
+    return Buffer();
+  }
+  Result operator()(const Tree& in) {
+    pb::Tree& out = *out_.mutable_tree();
+    put(*out.mutable_group(), in.group);
+    out.set_group_id(bytes_of(in.group_id));
+    out.set_complete(in.complete);
+    for (const TreeNode& node : in.nodes) {
+      pb::TreeNode& added = *out.add_nodes();
+      put(*added.mutable_peer(), node.peer);
+      if (node.parent) added.set_parent(*node.parent);
+      added.set_member(node.member);
+      added.set_answered(node.answered);
+    }
+    return Buffer();
+  }
+  Result operator()(const Groups& in) {
+    out_.mutable_groups();
+    for (const Group& group : in.groups) {
+      pb::Group& added = *out_.mutable_groups()->add_groups();
+      put(*added.mutable_name(), group.name);
+      added.set_id(bytes_of(group.id));
+      added.set_member(group.member);
+      added.set_root(group.root);
+      added.set_attached(group.attached);
+      for (const Peer& peer : group.root_path) put(*added.add_root_path(), peer);
+      for (const Peer& peer : group.children) put(*added.add_children(), peer);
+      added.set_subscriptions(group.subscriptions);
+    }
+    return Buffer();
+  }
+  Result operator()(const Published& in) {
+    pb::Published& out = *out_.mutable_published();
+    put(*out.mutable_id(), in.id);
+    if (in.root) put(*out.mutable_root(), *in.root);
+    out.set_epoch(in.epoch);
+    out.set_position(in.position);
+    return Buffer();
+  }
+  Result operator()(const Joined& in) {
+    put(*out_.mutable_joined()->mutable_group(), in.group);
+    out_.mutable_joined()->set_group_id(bytes_of(in.group_id));
+    return Buffer();
+  }
+  Result operator()(const Message& in) {
+    pb::Message& out = *out_.mutable_message();
+    put(*out.mutable_id(), in.id);
+    out.set_epoch(in.epoch);
+    out.set_position(in.position);
+    out.set_anycast(in.anycast);
+    return encode_content(in.content.headers, in.content.payload.view(), in.content.payload.size());
+  }
+  Result operator()(const Gap& in) {
+    pb::Gap& out = *out_.mutable_gap();
+    out.set_epoch(in.epoch);
+    out.set_first(in.first);
+    out.set_last(in.last);
+    return Buffer();
+  }
+  Result operator()(const Lost& in) {
+    out_.mutable_lost()->set_count(in.count);
+    return Buffer();
+  }
+
+ private:
+  pb::Answer& out_;
+};
+
+template <class Header>
+boost::system::result<EncodedFrame> framed(std::uint8_t kind, const Header& header,
+                                           const boost::system::result<Buffer>& body) {
+  if (!body) return body.error();
+  const std::size_t size = header.ByteSizeLong();
+  EncodedFrame frame = make_frame(kind, size, *body);
+  header.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(header_of(frame)));
+  return frame;
+}
+
+template <class Header>
+bool parse(const Frame& frame, Header& header) {
+  return header.ParseFromArray(frame.header.data(), static_cast<int>(frame.header.size()));
+}
+
+}  // namespace
+
+boost::system::result<EncodedFrame> encode(const RequestEnvelope& envelope) {
+  pb::Request header;
+  header.set_id(envelope.id);
+  const auto body = std::visit(RequestWriter(header), envelope.request);
+  return framed(request_kind, header, body);
+}
+
+boost::system::result<EncodedFrame> encode(const AnswerEnvelope& envelope) {
+  pb::Answer header;
+  header.set_id(envelope.id);
+  header.set_more(envelope.more);
+  const auto body = std::visit(AnswerWriter(header), envelope.answer);
+  return framed(answer_kind, header, body);
+}
+
+Decoded<RequestEnvelope> decode_request(const Frame& frame) {
+  pb::Request in;
+  if (frame.kind != request_kind) return malformed("a frame that is no request");
+  if (!parse(frame, in)) return malformed("a request that cannot be parsed");
+  RequestEnvelope out{in.id(), {}};
+  Decoder decoder;
+  switch (in.what_case()) {
+    case pb::Request::kVersion: out.request = GetVersion{}; break;
+    case pb::Request::kStatus: out.request = GetStatus{}; break;
+    case pb::Request::kRing: out.request = GetRing{}; break;
+    case pb::Request::kGroups: out.request = GetGroups{}; break;
+    case pb::Request::kRoute: out.request = GetRoute{decoder.id(in.route())}; break;
+    case pb::Request::kTree: out.request = GetTree{Decoder::group_name(in.tree())}; break;
+    case pb::Request::kCreate: out.request = Create{Decoder::group_name(in.create())}; break;
+    case pb::Request::kJoin: out.request = Join{Decoder::group_name(in.join())}; break;
+    case pb::Request::kCancel: out.request = Cancel{}; break;
+    case pb::Request::kPublish:
+      if (in.publish().ack() > static_cast<std::uint32_t>(AckMode::members))
+        return malformed("an unknown ack mode");
+      out.request = Publish{Decoder::group_name(in.publish().group()),
+                            static_cast<AckMode>(in.publish().ack()), decoder.content(frame)};
+      break;
+    case pb::Request::kShutdown: out.request = Shutdown{}; break;
+    case pb::Request::WHAT_NOT_SET: break;
+  }
+  if (!decoder.ok) return malformed("a request with a malformed key or content");
+  return out;
+}
+
+Decoded<AnswerEnvelope> decode_answer(const Frame& frame) {
+  pb::Answer in;
+  if (frame.kind != answer_kind) return malformed("a frame that is no answer");
+  if (!parse(frame, in)) return malformed("an answer that cannot be parsed");
+  AnswerEnvelope out{in.id(), in.more(), {}};
+  Decoder decoder;
+  switch (in.what_case()) {
+    case pb::Answer::kDone: out.answer = Done{}; break;
+    case pb::Answer::kFailure:
+      out.answer = Failure{static_cast<std::uint16_t>(in.failure().error()), in.failure().text()};
+      break;
+    case pb::Answer::kVersion:
+      out.answer = Version{in.version().version(), in.version().pid()};
+      break;
+    case pb::Answer::kStatus: out.answer = decoder.status(in.status()); break;
+    case pb::Answer::kRing:
+      out.answer = Ring{decoder.peers(in.ring().peers()), in.ring().complete()};
+      break;
+    case pb::Answer::kRoute:
+      out.answer = Route{decoder.id(in.route().key()), decoder.peer(in.route().self()),
+                         decoder.peers(in.route().hops())};
+      break;
+    case pb::Answer::kTree: out.answer = decoder.tree(in.tree()); break;
+    case pb::Answer::kGroups: out.answer = decoder.groups(in.groups()); break;
+    case pb::Answer::kPublished: out.answer = decoder.published(in.published()); break;
+    case pb::Answer::kJoined:
+      out.answer =
+          Joined{Decoder::group_name(in.joined().group()), decoder.id(in.joined().group_id())};
+      break;
+    case pb::Answer::kMessage:
+      out.answer = Message{decoder.message_id(in.message().id()), in.message().epoch(),
+                           in.message().position(), in.message().anycast(), decoder.content(frame)};
+      break;
+    case pb::Answer::kGap:
+      out.answer = Gap{in.gap().epoch(), in.gap().first(), in.gap().last()};
+      break;
+    case pb::Answer::kLost: out.answer = Lost{in.lost().count()}; break;
+    case pb::Answer::WHAT_NOT_SET: break;
+  }
+  if (!decoder.ok) return malformed("an answer with a malformed id or content");
+  return out;
+}
+
+}  // namespace canopy::wire::control

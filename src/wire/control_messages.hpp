@@ -1,0 +1,202 @@
+// What a daemon and its command line say to each other over the control socket.
+//
+// The client sends Requests, each with an id of its choice; the daemon sends
+// Answers that carry it. All requests but Join get one answer, which may come
+// in several parts (lists longer than a page). A Join is answered by Joined and
+// then by events until Cancel, Detached or a Failure ends it. Closing the
+// connection ends everything that was started through it. Flow control is the
+// socket's: a client that does not read is sent nothing more, and one that asks
+// too much at once is not read.
+// Plain values.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/id.hpp"
+#include "wire/content.hpp"
+#include "wire/scribe_messages.hpp"
+
+namespace canopy::wire::control {
+
+// --- Requests ---
+
+struct GetVersion {};
+struct GetStatus {};
+struct GetRing {};
+struct GetGroups {};
+struct GetRoute {
+  Id key;
+  friend bool operator==(const GetRoute&, const GetRoute&) = default;
+};
+struct GetTree {
+  GroupName group;
+  friend bool operator==(const GetTree&, const GetTree&) = default;
+};
+struct Create {
+  GroupName group;
+  friend bool operator==(const Create&, const Create&) = default;
+};
+struct Join {
+  GroupName group;
+  friend bool operator==(const Join&, const Join&) = default;
+};
+struct Cancel {};  // the request of this id, which answers (once more) with Done or Failure
+struct Publish {
+  GroupName group;
+  AckMode ack = AckMode::root;
+  Content content;
+  friend bool operator==(const Publish&, const Publish&) = default;
+};
+struct Shutdown {};  // Done when it has begun; the connection closes when it is over
+
+// monostate: a request that this version does not know; answered by Failure.
+using Request = std::variant<std::monostate, GetVersion, GetStatus, GetRing, GetGroups, GetRoute,
+                             GetTree, Create, Join, Cancel, Publish, Shutdown>;
+
+// --- Answers ---
+
+struct Peer {
+  Id id;
+  std::string name;
+  std::vector<std::string> addresses;  // HOST:PORT
+  std::uint64_t incarnation = 0;
+  std::string zone;
+  friend bool operator==(const Peer&, const Peer&) = default;
+};
+
+struct Done {};
+
+struct Failure {
+  std::uint16_t error = 0;  // canopy::errc
+  std::string text;         // what is wrong and what to do
+  friend bool operator==(const Failure&, const Failure&) = default;
+};
+
+struct Version {
+  std::string version;
+  std::uint32_t pid = 0;
+  friend bool operator==(const Version&, const Version&) = default;
+};
+
+struct Counter {
+  std::string name;
+  std::uint64_t value = 0;
+  friend bool operator==(const Counter&, const Counter&) = default;
+};
+
+struct Status {
+  Peer self;
+  std::string state;
+  std::string version;
+  std::string cluster;
+  std::string cluster_uuid;
+  bool founded = false;
+  std::uint32_t digit_bits = 0;
+  std::uint32_t leaf_set_size = 0;
+  std::chrono::milliseconds uptime{};
+  std::vector<Peer> leaves;
+  std::uint64_t table_entries = 0;
+  std::uint64_t neighbors = 0;
+  std::uint64_t links = 0;
+  std::uint64_t groups = 0;
+  std::uint64_t subscriptions = 0;
+  std::vector<Counter> counters;
+  friend bool operator==(const Status&, const Status&) = default;
+};
+
+struct Ring {
+  std::vector<Peer> peers;  // in id order; a part of them
+  bool complete = false;
+  friend bool operator==(const Ring&, const Ring&) = default;
+};
+
+struct Route {
+  Id key;
+  Peer self;
+  std::vector<Peer> hops;  // after self, ending at the root
+  friend bool operator==(const Route&, const Route&) = default;
+};
+
+struct TreeNode {
+  Peer peer;
+  std::optional<std::uint32_t> parent;  // index over all parts; none for the root
+  bool member = false;
+  bool answered = false;
+  friend bool operator==(const TreeNode&, const TreeNode&) = default;
+};
+
+struct Tree {
+  GroupName group;
+  Id group_id;
+  std::vector<TreeNode> nodes;  // root first, then level by level; a part of them
+  bool complete = false;
+  friend bool operator==(const Tree&, const Tree&) = default;
+};
+
+struct Group {
+  GroupName name;
+  Id id;
+  bool member = false;
+  bool root = false;
+  bool attached = false;
+  std::vector<Peer> root_path;  // from the root down to the parent
+  std::vector<Peer> children;
+  std::uint64_t subscriptions = 0;
+  friend bool operator==(const Group&, const Group&) = default;
+};
+
+struct Groups {
+  std::vector<Group> groups;  // in id order; a part of them
+  friend bool operator==(const Groups&, const Groups&) = default;
+};
+
+struct Published {
+  MessageId id;
+  std::optional<Peer> root;
+  std::uint64_t epoch = 0;
+  std::uint64_t position = 0;
+  friend bool operator==(const Published&, const Published&) = default;
+};
+
+// The member is in the tree.
+struct Joined {
+  GroupName group;
+  Id group_id;
+  friend bool operator==(const Joined&, const Joined&) = default;
+};
+
+struct Message {
+  MessageId id;
+  std::uint64_t epoch = 0;
+  std::uint64_t position = 0;
+  bool anycast = false;
+  Content content;
+  friend bool operator==(const Message&, const Message&) = default;
+};
+
+struct Gap {
+  std::uint64_t epoch = 0;
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  friend bool operator==(const Gap&, const Gap&) = default;
+};
+
+struct Lost {
+  std::uint64_t count = 0;
+  friend bool operator==(const Lost&, const Lost&) = default;
+};
+
+// monostate: an answer that this version does not know; to be skipped.
+using Answer = std::variant<std::monostate, Done, Failure, Version, Status, Ring, Route, Tree,
+                            Groups, Published, Joined, Message, Gap, Lost>;
+
+// List entries in one part of an answer.
+inline constexpr std::size_t page_size = 1000;
+
+}  // namespace canopy::wire::control
