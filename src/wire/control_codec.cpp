@@ -9,7 +9,7 @@
 
 namespace canopy::wire::control {
 
-namespace pb = canopy::control_pb;
+namespace pb = canopy::control;
 
 namespace {
 
@@ -91,9 +91,16 @@ struct Decoder {
   Groups groups(const pb::Groups& in) {
     Groups out;
     for (const pb::Group& group : in.groups()) {
-      out.groups.push_back({group_name(group.name()), id(group.id()), group.member(), group.root(),
-                            group.attached(), peers(group.root_path()), peers(group.children()),
-                            group.subscriptions()});
+      Group& added = out.groups.emplace_back();
+      added.name = group_name(group.name());
+      added.id = id(group.id());
+      added.member = group.member();
+      added.root = group.root();
+      added.attached = group.attached();
+      if (group.has_parent()) added.parent = peer(group.parent());
+      added.depth = group.depth();
+      added.children = group.children();
+      added.subscriptions = group.subscriptions();
     }
     return out;
   }
@@ -240,8 +247,9 @@ class AnswerWriter {
       added.set_member(group.member);
       added.set_root(group.root);
       added.set_attached(group.attached);
-      for (const Peer& peer : group.root_path) put(*added.add_root_path(), peer);
-      for (const Peer& peer : group.children) put(*added.add_children(), peer);
+      if (group.parent) put(*added.mutable_parent(), *group.parent);
+      added.set_depth(group.depth);
+      added.set_children(group.children);
       added.set_subscriptions(group.subscriptions);
     }
     return Buffer();
@@ -288,6 +296,7 @@ boost::system::result<EncodedFrame> framed(std::uint8_t kind, const Header& head
                                            const boost::system::result<Buffer>& body) {
   if (!body) return body.error();
   const std::size_t size = header.ByteSizeLong();
+  if (size > max_header) return make_error_code(errc::too_large);
   EncodedFrame frame = make_frame(kind, size, *body);
   header.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(header_of(frame)));
   return frame;

@@ -28,7 +28,8 @@ struct AnswerEnvelope {
   Answer answer;
 };
 
-// Fails (too_large, bad_name) only for the content of a Publish.
+// Fails with bad_name for the content's header keys, and with too_large for
+// the content or for lists that are longer than a page.
 boost::system::result<EncodedFrame> encode(const RequestEnvelope& envelope);
 boost::system::result<EncodedFrame> encode(const AnswerEnvelope& envelope);
 

@@ -145,8 +145,9 @@ struct Group {
   bool member = false;
   bool root = false;
   bool attached = false;
-  std::vector<Peer> root_path;  // from the root down to the parent
-  std::vector<Peer> children;
+  std::optional<Peer> parent;
+  std::uint32_t depth = 0;  // edges from the root, as far as known
+  std::uint64_t children = 0;
   std::uint64_t subscriptions = 0;
   friend bool operator==(const Group&, const Group&) = default;
 };
@@ -196,7 +197,8 @@ struct Lost {
 using Answer = std::variant<std::monostate, Done, Failure, Version, Status, Ring, Route, Tree,
                             Groups, Published, Joined, Message, Gap, Lost>;
 
-// List entries in one part of an answer.
-inline constexpr std::size_t page_size = 1000;
+// List entries in one part of an answer: with the longest names and all the
+// addresses that a peer may have, they fit a frame's header.
+inline constexpr std::size_t page_size = 64;
 
 }  // namespace canopy::wire::control

@@ -1,0 +1,202 @@
+#include "wire/control_codec.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include <canopy/error.hpp>
+
+#include "base/random.hpp"
+
+namespace canopy::wire::control {
+namespace {
+
+// What a parser on the other end of a socket makes of an encoded frame.
+class Pipe {
+ public:
+  std::optional<Frame> through(const EncodedFrame& frame) {
+    feed(frame.head);
+    feed(frame.body.view());
+    return parser_.next();
+  }
+
+ private:
+  void feed(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const std::span<char> room = parser_.prepare();
+      const std::size_t size = std::min(room.size(), bytes.size());
+      std::copy_n(bytes.begin(), size, room.begin());
+      parser_.commit(size);
+      bytes.remove_prefix(size);
+    }
+  }
+  FrameParser parser_;
+};
+
+RequestEnvelope round_trip(const Request& request) {
+  Pipe pipe;
+  auto encoded = encode(RequestEnvelope{77, request});
+  auto frame = pipe.through(encoded.value());
+  auto decoded = decode_request(frame.value());
+  EXPECT_TRUE(decoded);
+  return decoded ? *decoded : RequestEnvelope{};
+}
+
+AnswerEnvelope round_trip(const Answer& answer, bool more = false) {
+  Pipe pipe;
+  auto encoded = encode(AnswerEnvelope{99, more, answer});
+  auto frame = pipe.through(encoded.value());
+  auto decoded = decode_answer(frame.value());
+  EXPECT_TRUE(decoded);
+  return decoded ? *decoded : AnswerEnvelope{};
+}
+
+template <class T>
+void comes_back(const T& value) {
+  if constexpr (std::is_constructible_v<Request, T>) {
+    const auto envelope = round_trip(Request(value));
+    EXPECT_EQ(envelope.id, 77U);
+    ASSERT_TRUE(std::holds_alternative<T>(envelope.request));
+    if constexpr (!std::is_empty_v<T>) {
+      EXPECT_EQ(std::get<T>(envelope.request), value);
+    }
+  } else {
+    const auto envelope = round_trip(Answer(value), true);
+    EXPECT_EQ(envelope.id, 99U);
+    EXPECT_TRUE(envelope.more);
+    ASSERT_TRUE(std::holds_alternative<T>(envelope.answer));
+    if constexpr (!std::is_empty_v<T>) {
+      EXPECT_EQ(std::get<T>(envelope.answer), value);
+    }
+  }
+}
+
+const Peer alpha{Id::hash_of("alpha"), "alpha", {"127.0.0.1:7400", "[::1]:7400"}, 5, "rack-1"};
+const Peer beta{Id::hash_of("beta"), "beta", {}, 1ULL << 60, ""};
+const GroupName prices{"prices", "node-17"};
+const MessageId message_id{Id::hash_of("alpha"), 7, 8};
+
+Content some_content() {
+  return {{{"trace", "1"}, {"trace", std::string("\0\xff", 2)}},
+          Buffer::copy_of(std::string_view("pay\0load", 8))};
+}
+
+TEST(ControlCodec, requests_come_back_as_they_were) {
+  comes_back(GetVersion{});
+  comes_back(GetStatus{});
+  comes_back(GetRing{});
+  comes_back(GetGroups{});
+  comes_back(GetRoute{Id::hash_of("key")});
+  comes_back(GetTree{prices});
+  comes_back(Create{prices});
+  comes_back(Join{{"prices", ""}});
+  comes_back(Cancel{});
+  comes_back(Publish{prices, AckMode::none, some_content()});
+  comes_back(Publish{prices, AckMode::root, {}});
+  comes_back(Shutdown{});
+}
+
+TEST(ControlCodec, answers_come_back_as_they_were) {
+  comes_back(Done{});
+  comes_back(Failure{7, "too large: send less"});
+  comes_back(Version{"0.1.0", 4711});
+  Status status;
+  status.self = alpha;
+  status.state = "active";
+  status.version = "0.1.0";
+  status.cluster = "canopy";
+  status.cluster_uuid = "6ba7b810-9dad-11d1-80b4-00c04fd430c8";
+  status.founded = true;
+  status.digit_bits = 4;
+  status.leaf_set_size = 16;
+  status.uptime = std::chrono::milliseconds(123456);
+  status.leaves = {alpha, beta};
+  status.table_entries = 1;
+  status.neighbors = 2;
+  status.links = 3;
+  status.groups = 4;
+  status.subscriptions = 5;
+  status.counters = {{"bytes_in", 1}, {"bytes_out", 1ULL << 63}};
+  comes_back(status);
+  comes_back(Ring{{alpha, beta}, true});
+  comes_back(Route{Id::hash_of("key"), alpha, {beta}});
+  comes_back(Tree{prices,
+                  Id::hash_of("pricesnode-17"),
+                  {{alpha, std::nullopt, false, true}, {beta, 0, true, false}},
+                  true});
+  comes_back(Groups{{{prices, Id::hash_of("x"), true, false, true, alpha, 2, 3, 4}}});
+  comes_back(Groups{{{prices, Id::hash_of("x"), false, true, true, std::nullopt, 0, 0, 0}}});
+  comes_back(Published{message_id, alpha, 1, 2});
+  comes_back(Published{message_id, std::nullopt, 0, 0});
+  comes_back(Joined{prices, Id::hash_of("x")});
+  comes_back(Message{message_id, 3, 4, true, some_content()});
+  comes_back(Gap{1, 2, 3});
+  comes_back(Lost{12});
+}
+
+TEST(ControlCodec, the_payload_is_shared_with_the_frame_it_came_in) {
+  Pipe pipe;
+  auto frame =
+      pipe.through(encode(RequestEnvelope{1, Publish{prices, {}, some_content()}}).value());
+  const auto envelope = decode_request(frame.value()).value();
+  const std::string_view payload = std::get<Publish>(envelope.request).content.payload.view();
+  EXPECT_GE(payload.data(), frame->body.data());
+  EXPECT_LE(payload.data() + payload.size(), frame->body.data() + frame->body.size());
+}
+
+TEST(ControlCodec, a_page_of_the_longest_entries_fits_a_frame) {
+  Peer peer{Id::hash_of("x"), std::string(255, 'n'), {}, ~0ULL, std::string(255, 'z')};
+  peer.addresses.assign(8, std::string(255, 'h') + ":65535");
+  Ring ring;
+  ring.peers.assign(page_size, peer);
+  const auto envelope = round_trip(Answer(ring));
+  EXPECT_EQ(std::get<Ring>(envelope.answer).peers.size(), page_size);
+}
+
+TEST(ControlCodec, lists_longer_than_a_frame_are_refused) {
+  Ring ring;
+  ring.peers.assign(20'000, alpha);
+  EXPECT_EQ(encode(AnswerEnvelope{1, false, ring}).error(), make_error_code(errc::too_large));
+}
+
+TEST(ControlCodec, what_a_later_version_says_is_left_empty) {
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(round_trip(Request{}).request));
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(round_trip(Answer{}).answer));
+}
+
+TEST(ControlCodec, refuses_frames_of_another_kind) {
+  Pipe pipe;
+  auto frame = pipe.through(encode(RequestEnvelope{1, GetStatus{}}).value());
+  EXPECT_FALSE(decode_answer(*frame));
+  frame->kind = 1;
+  EXPECT_FALSE(decode_request(*frame));
+}
+
+TEST(ControlCodec, refuses_ids_of_another_length_and_content_that_is_none) {
+  Frame frame;
+  frame.kind = request_kind;
+  frame.header = std::string_view(
+      "\x32\x03"
+      "abc",
+      5);  // route = "abc"
+  EXPECT_EQ(decode_request(frame).error().code, make_error_code(errc::protocol));
+  frame.header = std::string_view("\x5a\x00", 2);  // publish without content
+  EXPECT_FALSE(decode_request(frame));
+}
+
+TEST(ControlCodec, random_bytes_neither_crash_nor_hang_it) {
+  Random random(1);
+  for (int round = 0; round < 20'000; ++round) {
+    std::string header(random.below(64), '\0');
+    for (char& c : header) c = static_cast<char>(random.below(256));
+    Frame frame;
+    frame.kind = random.chance(0.5) ? request_kind : answer_kind;
+    frame.header = header;
+    frame.body = Buffer::copy_of(header);
+    (void)decode_request(frame);
+    (void)decode_answer(frame);
+  }
+}
+
+}  // namespace
+}  // namespace canopy::wire::control
