@@ -21,16 +21,14 @@ std::size_t bytes_of(const Message& message) {
 
 }  // namespace
 
-SubscriptionState::SubscriptionState(boost::asio::any_io_executor executor, Id group_id,
-                                     GroupName group, JoinOptions options,
-                                     std::function<void()> ended)
-    : executor_(std::move(executor)),
-      group_id_(group_id),
-      group_(std::move(group)),
-      options_(options),
-      ended_(std::move(ended)) {}
+SubscriptionState::SubscriptionState(boost::asio::any_io_executor executor, GroupName group,
+                                     JoinOptions options)
+    : executor_(std::move(executor)), group_(std::move(group)), options_(options) {}
 
-SubscriptionState::~SubscriptionState() = default;
+void SubscriptionState::on_end(std::function<void()> ended) {
+  std::lock_guard lock(mutex_);
+  ended_ = std::move(ended);
+}
 
 void SubscriptionState::receive(std::size_t max_events, std::shared_ptr<Receive> operation) {
   std::lock_guard lock(mutex_);

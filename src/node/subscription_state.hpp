@@ -20,7 +20,6 @@
 #include <canopy/message.hpp>
 #include <canopy/subscription.hpp>
 
-#include "base/id.hpp"
 #include "node/operation.hpp"
 
 namespace canopy::detail {
@@ -29,13 +28,9 @@ class SubscriptionState {
  public:
   using Receive = node::Operation<std::vector<Event>>;
 
-  // `ended` is called once, from any thread, when the subscriber ends it.
-  SubscriptionState(boost::asio::any_io_executor executor, Id group_id, GroupName group,
-                    JoinOptions options, std::function<void()> ended);
-  ~SubscriptionState();
+  SubscriptionState(boost::asio::any_io_executor executor, GroupName group, JoinOptions options);
 
   const GroupName& group() const noexcept { return group_; }
-  const Id& group_id() const noexcept { return group_id_; }
   bool accepts_anycast() const noexcept { return options_.accept_anycast; }
   std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
   const boost::asio::any_io_executor& executor() const noexcept { return executor_; }
@@ -45,6 +40,8 @@ class SubscriptionState {
   void leave();
 
   // --- The overlay ---
+  // Called once, from any thread, when the subscriber ends it.
+  void on_end(std::function<void()> ended);
   void push(Message message);
   // The last event; false if the subscription is over anyway.
   bool detach(boost::system::error_code reason);
@@ -60,7 +57,6 @@ class SubscriptionState {
   std::vector<Event> take(std::size_t max_events);
 
   const boost::asio::any_io_executor executor_;
-  const Id group_id_;
   const GroupName group_;
   const JoinOptions options_;
   std::atomic<std::uint64_t> lost_ = 0;

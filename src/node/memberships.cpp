@@ -1,0 +1,146 @@
+#include "node/memberships.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "node/values.hpp"
+#include "wire/content.hpp"
+
+namespace canopy::node {
+
+Memberships::Memberships(scribe::Scribe& scribe, std::shared_ptr<Mailbox> mailbox,
+                         boost::asio::any_io_executor executor, const Limits& limits)
+    : scribe_(scribe),
+      mailbox_(std::move(mailbox)),
+      executor_(std::move(executor)),
+      limits_(limits) {}
+
+void Memberships::join(const wire::GroupName& name, const JoinOptions& options,
+                       std::shared_ptr<Join> join) {
+  const Id id = scribe::group_id(name, Id::bits);
+  auto [position, fresh] = groups_.try_emplace(id);
+  Group& group = position->second;
+  if (fresh) {
+    group.name = name;
+  } else if (group.name != name) {
+    return join->fail(errc::name_conflict);
+  }
+  if (group.joined) return subscribe(id, group, {options, std::move(join)});
+  group.waiting.push_back({options, std::move(join)});
+  if (fresh) scribe_.join(name, [this, id](boost::system::error_code error) { joined(id, error); });
+}
+
+void Memberships::joined(const Id& id, boost::system::error_code error) {
+  auto position = groups_.find(id);
+  if (position == groups_.end()) return;  // the node has stopped meanwhile
+  if (error) {
+    end_group(position->second, error);
+    groups_.erase(position);
+    return;
+  }
+  Group& group = position->second;
+  group.joined = true;
+  for (const Waiting& waiting : std::exchange(group.waiting, {})) subscribe(id, group, waiting);
+  leave_if_unused(id);
+}
+
+void Memberships::subscribe(const Id& id, Group& group, const Waiting& waiting) {
+  if (subscriptions_ >= limits_.subscriptions_max) return waiting.join->fail(errc::limit);
+  if (!waiting.join->claim()) return;  // cancelled
+  auto subscription =
+      std::make_shared<State>(executor_, to_group_name(group.name), waiting.options);
+  subscription->on_end([this, id, mailbox = mailbox_, raw = subscription.get()] {
+    mailbox->post_always([this, id, raw] { ended(id, raw); });
+  });
+  group.subscriptions.push_back(subscription);
+  ++subscriptions_;
+  waiting.join->finish({}, Subscription(std::move(subscription)));
+}
+
+void Memberships::ended(const Id& id, const State* subscription) {
+  auto position = groups_.find(id);
+  if (position == groups_.end()) return;
+  auto& all = position->second.subscriptions;
+  auto found = std::find_if(all.begin(), all.end(),
+                            [&](const auto& other) { return other.get() == subscription; });
+  if (found == all.end()) return;
+  all.erase(found);
+  --subscriptions_;
+  leave_if_unused(id);
+}
+
+void Memberships::leave_if_unused(const Id& id) {
+  auto position = groups_.find(id);
+  const Group& group = position->second;
+  if (!group.joined || !group.subscriptions.empty()) return;
+  groups_.erase(position);
+  scribe_.leave(id);
+}
+
+void Memberships::multicast(const wire::Multicast& multicast) {
+  auto position = groups_.find(multicast.group);
+  if (position == groups_.end()) return;
+  const Group& group = position->second;
+  Message message;
+  if (!to_message(group, multicast.id, multicast.body, message)) return;
+  message.epoch = multicast.epoch;
+  message.position = multicast.sequence;
+  for (const auto& subscription : group.subscriptions) subscription->push(message);
+}
+
+bool Memberships::anycast(const wire::Anycast& anycast) {
+  auto position = groups_.find(anycast.group);
+  if (position == groups_.end()) return false;
+  Group& group = position->second;
+  const auto& all = group.subscriptions;
+  for (std::size_t n = 0; n < all.size(); ++n) {
+    const auto& subscription = all[(group.next_anycast + n) % all.size()];
+    if (!subscription->accepts_anycast()) continue;
+    Message message;
+    if (!to_message(group, anycast.id, anycast.body, message)) return false;
+    message.anycast = true;
+    group.next_anycast += n + 1;
+    subscription->push(std::move(message));
+    return true;
+  }
+  return false;
+}
+
+bool Memberships::to_message(const Group& group, const wire::MessageId& id, const Buffer& body,
+                             Message& message) {
+  auto content = wire::decode_content(body, limits_.payload_bytes_max);
+  if (!content) {
+    ++malformed_;
+    return false;
+  }
+  message.group = to_group_name(group.name);
+  message.id = to_message_id(id);
+  message.headers = std::move(content->headers);
+  message.payload = to_payload(content->payload);
+  return true;
+}
+
+void Memberships::detached(const Id& id, boost::system::error_code reason) {
+  auto position = groups_.find(id);
+  if (position == groups_.end()) return;
+  end_group(position->second, reason);
+  groups_.erase(position);
+}
+
+void Memberships::end(boost::system::error_code reason) {
+  for (auto& [id, group] : groups_) end_group(group, reason);
+  groups_.clear();
+}
+
+void Memberships::end_group(Group& group, boost::system::error_code reason) {
+  for (const Waiting& waiting : group.waiting) waiting.join->fail(reason);
+  for (const auto& subscription : group.subscriptions) subscription->detach(reason);
+  subscriptions_ -= group.subscriptions.size();
+}
+
+std::size_t Memberships::subscriptions_of(const Id& group) const {
+  auto position = groups_.find(group);
+  return position == groups_.end() ? 0 : position->second.subscriptions.size();
+}
+
+}  // namespace canopy::node

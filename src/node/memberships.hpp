@@ -1,0 +1,86 @@
+// Which subscriptions of this process belong to which group: several share one
+// membership of the node, which ends with the last of them.
+//
+// On the overlay's thread. The Scribe and the mailbox, which brings the ends of
+// subscriptions in from other threads, must outlive it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <canopy/subscription.hpp>
+
+#include "base/id.hpp"
+#include "node/mailbox.hpp"
+#include "node/operation.hpp"
+#include "node/subscription_state.hpp"
+#include "scribe/scribe.hpp"
+#include "wire/scribe_messages.hpp"
+
+namespace canopy::node {
+
+class Memberships {
+ public:
+  using Join = Operation<Subscription>;
+
+  struct Limits {
+    std::size_t subscriptions_max = 100'000;  // of this node
+    std::size_t payload_bytes_max = 0;
+  };
+
+  Memberships(scribe::Scribe& scribe, std::shared_ptr<Mailbox> mailbox,
+              boost::asio::any_io_executor executor, const Limits& limits);
+
+  // The creator is filled in. Becomes a member if this node is none yet.
+  void join(const wire::GroupName& name, const JoinOptions& options, std::shared_ptr<Join> join);
+
+  // --- From the tree ---
+  void multicast(const wire::Multicast& message);
+  bool anycast(const wire::Anycast& message);
+  void detached(const Id& group, boost::system::error_code reason);
+
+  // The node stops: every subscription and every join under way ends.
+  void end(boost::system::error_code reason);
+
+  std::size_t subscriptions() const noexcept { return subscriptions_; }
+  std::size_t subscriptions_of(const Id& group) const;
+  std::uint64_t malformed() const noexcept { return malformed_; }
+
+ private:
+  using State = detail::SubscriptionState;
+  struct Waiting {
+    JoinOptions options;
+    std::shared_ptr<Join> join;
+  };
+  struct Group {
+    wire::GroupName name;
+    bool joined = false;
+    std::vector<std::shared_ptr<State>> subscriptions;
+    std::vector<Waiting> waiting;  // for the tree
+    std::size_t next_anycast = 0;  // whose turn it is to be offered one
+  };
+
+  void joined(const Id& id, boost::system::error_code error);
+  void subscribe(const Id& id, Group& group, const Waiting& waiting);
+  void ended(const Id& id, const State* subscription);
+  void leave_if_unused(const Id& id);
+  void end_group(Group& group, boost::system::error_code reason);
+  bool to_message(const Group& group, const wire::MessageId& id, const Buffer& body,
+                  Message& message);
+
+  scribe::Scribe& scribe_;
+  std::shared_ptr<Mailbox> mailbox_;
+  boost::asio::any_io_executor executor_;
+  Limits limits_;
+  std::map<Id, Group> groups_;
+  std::size_t subscriptions_ = 0;
+  std::uint64_t malformed_ = 0;
+};
+
+}  // namespace canopy::node
