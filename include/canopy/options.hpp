@@ -1,9 +1,11 @@
 // How a node is set up. Plain values.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -17,6 +19,21 @@ enum class LogLevel : std::uint8_t { trace, debug, info, warning, error };
 
 // Called from the node's own thread: it must not block and must not call back.
 using LogSink = std::function<void(LogLevel level, std::string_view line)>;
+
+// Times and counts of the protocol. Unset: the profile's.
+struct Tuning {
+  using Time = std::optional<std::chrono::microseconds>;
+
+  Time leaf_heartbeat;  // to the left neighbour on the ring
+  Time probe_timeout;   // of a peer that is asked whether it lives
+  std::optional<unsigned> probe_retries;
+  Time parent_heartbeat;                             // from a parent in a tree to its child
+  std::optional<unsigned> parent_heartbeats_missed;  // then the parent is lost
+  Time child_refresh;                                // from a child to its parent
+  Time child_expiry;                                 // of a child that does not
+  Time request_timeout;                              // of create, publish, anycast and the like
+  std::optional<unsigned> root_replicas;             // peers that know a group, its root included
+};
 
 struct NodeOptions {
   // The peer's name, unique in its cluster: its SHA-1 is the place on the ring.
@@ -51,11 +68,15 @@ struct NodeOptions {
   unsigned digit_bits = 4;      // b, 1..8 and a divisor of 160
   unsigned leaf_set_size = 16;  // |L|, even
 
+  Tuning tuning = {};
+
   // Bounds.
   std::size_t payload_bytes_max = 1U << 20;   // payload and headers of one message
   std::size_t mailbox_calls_max = 65'536;     // calls on their way to the node's thread
   std::size_t mailbox_bytes_max = 64U << 20;  // and the payloads they carry
   std::size_t walk_peers_max = 100'000;       // that async_ring and async_tree visit
+
+  std::chrono::milliseconds departure_time_max{5000};  // for async_stop
 
   LogSink log = {};  // empty: silent
 };

@@ -1,0 +1,210 @@
+#include "node/daemon_settings.hpp"
+
+#include <cstdlib>
+#include <sys/un.h>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/option_value.hpp"
+#include "base/text.hpp"
+
+namespace canopy::node {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::optional<std::string> check_name(const std::string& name) {
+  if (is_valid_name(name)) return std::nullopt;
+  return "give 1 to 255 bytes of printable text";
+}
+
+std::optional<std::string> check_peer(const Endpoint& endpoint) {
+  if (endpoint.port != 0) return std::nullopt;
+  return "give the port that the peer listens on";
+}
+
+std::optional<std::string> check_socket_path(const std::string& path) {
+  if (path.size() < sizeof(sockaddr_un::sun_path)) return std::nullopt;
+  return fmt::format("a socket's path has at most {} bytes: give a shorter one",
+                     sizeof(sockaddr_un::sun_path) - 1);
+}
+
+void declare_place(OptionTable& table, DaemonSettings& settings) {
+  table
+      .add("name", settings.name,
+           "the peer's name, unique in its cluster; the machine's host name if not given")
+      .check(check_name);
+  table.add("listen", settings.listen, "address for other peers; port 0 lets the system choose");
+  table
+      .add("advertise", settings.advertise,
+           "address under which other peers reach this one, where it differs from --listen")
+      .check(check_peer);
+  table.add("join", settings.join, "a peer of the cluster to join by; any that answers will do")
+      .check(check_peer);
+  table.add("found", settings.found, "found a new cluster if no peer given by --join answers");
+  table.add("cluster", settings.cluster, "the cluster's name").check(check_name);
+  table.add("data", settings.data, "directory that keeps the peer's identity across restarts")
+      .value_name("DIR");
+  table
+      .add("control", settings.control,
+           "socket for the canopy command; DIR/control.sock with --data, else in the user's "
+           "runtime directory")
+      .value_name("SOCKET")
+      .check(check_socket_path);
+  table.add("config", settings.config, "file with options in TOML")
+      .value_name("FILE")
+      .not_in_file();
+  table.add("check-config", settings.check_config, "check the options and exit").flag_only();
+  table.add("profile", settings.profile, "network that timeouts are meant for")
+      .choice("lan", Profile::lan)
+      .choice("wan", Profile::wan);
+  table.profiles("profile");
+  table.add("zone", settings.zone, "label of the site that this peer is in");
+  table.add("log-level", settings.log_level, "how much goes to standard error")
+      .choice("trace", LogLevel::trace)
+      .choice("debug", LogLevel::debug)
+      .choice("info", LogLevel::info)
+      .choice("warning", LogLevel::warning)
+      .choice("error", LogLevel::error);
+}
+
+void declare_cluster(OptionTable& table, DaemonSettings& settings) {
+  table.add("digit-bits", settings.digit_bits, "bits of a digit of ids (b); one for the cluster")
+      .check([](unsigned b) -> std::optional<std::string> {
+        if (b >= 1 && b <= 8 && Id::bits % b == 0) return std::nullopt;
+        return "give 1, 2, 4, 5 or 8";
+      });
+  table.add("leaf-set", settings.leaf_set_size, "size of leaf sets (|L|); one for the cluster")
+      .range(2, 128)
+      .check([](unsigned size) -> std::optional<std::string> {
+        if (size % 2 == 0) return std::nullopt;
+        return "give an even number";
+      });
+}
+
+void declare_tuning(OptionTable& table, DaemonSettings& settings) {
+  const pastry::Config wan_pastry = pastry::Config::wan();
+  const scribe::Config wan_scribe = scribe::Config::wan();
+  auto& pastry = settings.overlay.pastry;
+  auto& scribe = settings.overlay.scribe;
+  table.heading("pastry", "Ring");
+  table.add("pastry.heartbeat", pastry.heartbeat_interval, "between signs of life to a neighbour")
+      .range(10ms, 1h)
+      .in_profile("wan", wan_pastry.heartbeat_interval);
+  table.add("pastry.probe-timeout", pastry.probe_timeout, "for the answer to a probe")
+      .range(10ms, 1h)
+      .in_profile("wan", wan_pastry.probe_timeout);
+  table.add("pastry.probe-retries", pastry.probe_retries, "before a silent peer is held for dead")
+      .range(0, 10)
+      .in_profile("wan", wan_pastry.probe_retries);
+  table.heading("scribe", "Trees");
+  table.add("scribe.heartbeat", scribe.heartbeat_interval, "between a parent's signs of life")
+      .range(10ms, 1h)
+      .in_profile("wan", wan_scribe.heartbeat_interval);
+  table
+      .add("scribe.heartbeats-missed", scribe.heartbeats_missed,
+           "before a child looks for another parent")
+      .range(1, 100)
+      .in_profile("wan", wan_scribe.heartbeats_missed);
+  table
+      .add("scribe.child-refresh", scribe.child_refresh_interval, "between a child's signs of life")
+      .range(100ms, 24h)
+      .in_profile("wan", wan_scribe.child_refresh_interval);
+  table.add("scribe.child-expiry", scribe.child_expiry, "before a silent child is dropped")
+      .range(200ms, 48h)
+      .in_profile("wan", wan_scribe.child_expiry);
+  table
+      .add("scribe.request-timeout", scribe.request_timeout,
+           "for the answer to a create, publish or anycast")
+      .range(10ms, 1h)
+      .in_profile("wan", wan_scribe.request_timeout);
+  table
+      .add("scribe.root-replicas", scribe.root_replicas,
+           "peers that know of a group, its root included")
+      .range(1, 32)
+      .in_profile("wan", wan_scribe.root_replicas);
+  table.check([&scribe]() -> std::optional<std::string> {
+    if (scribe.child_expiry > scribe.child_refresh_interval) return std::nullopt;
+    return "scribe.child-expiry must be longer than scribe.child-refresh: raise the one or lower "
+           "the other";
+  });
+}
+
+void declare_limits(OptionTable& table, DaemonSettings& settings) {
+  table.heading("limit", "Limits");
+  table.add("limit.payload", settings.payload_max, "largest payload of a message")
+      .bytes()
+      .range(1, std::size_t{1} << 20);
+  table.add("limit.queue", settings.queue_max, "bytes that wait for publishing")
+      .bytes()
+      .range(std::size_t{1} << 20, std::size_t{1} << 32);
+  table.add("limit.departure", settings.departure_time_max, "for handing over before the end")
+      .range(100ms, 10min);
+}
+
+std::string runtime_directory() {
+  if (const char* directory = std::getenv("XDG_RUNTIME_DIR"); directory && *directory)
+    return directory;
+  return fmt::format("/tmp/canopy-{}", ::getuid());
+}
+
+std::string without_slashes(std::string name) {
+  for (char& c : name)
+    if (c == '/') c = '_';
+  return name;
+}
+
+}  // namespace
+
+void declare_options(OptionTable& table, DaemonSettings& settings) {
+  declare_place(table, settings);
+  declare_cluster(table, settings);
+  declare_tuning(table, settings);
+  declare_limits(table, settings);
+}
+
+std::string node_name(const DaemonSettings& settings) {
+  if (!settings.name.empty()) return settings.name;
+  char host[256] = {};
+  return ::gethostname(host, sizeof host - 1) == 0 ? host : "localhost";
+}
+
+std::string control_path(const DaemonSettings& settings) {
+  if (!settings.control.empty()) return settings.control;
+  if (!settings.data.empty()) return settings.data + "/control.sock";
+  return runtime_directory() + "/canopyd-" + without_slashes(node_name(settings)) + ".sock";
+}
+
+NodeOptions to_node_options(const DaemonSettings& settings) {
+  NodeOptions options;
+  options.name = node_name(settings);
+  options.listen = format_endpoint(settings.listen);
+  for (const Endpoint& address : settings.advertise)
+    options.advertise.push_back(format_endpoint(address));
+  for (const Endpoint& address : settings.join) options.join.push_back(format_endpoint(address));
+  options.found = settings.found;
+  options.cluster = settings.cluster;
+  options.data_directory = settings.data;
+  options.profile = settings.profile;
+  options.zone = settings.zone;
+  options.digit_bits = settings.digit_bits;
+  options.leaf_set_size = settings.leaf_set_size;
+  const scribe::OverlayConfig& overlay = settings.overlay;
+  options.tuning.leaf_heartbeat = overlay.pastry.heartbeat_interval;
+  options.tuning.probe_timeout = overlay.pastry.probe_timeout;
+  options.tuning.probe_retries = overlay.pastry.probe_retries;
+  options.tuning.parent_heartbeat = overlay.scribe.heartbeat_interval;
+  options.tuning.parent_heartbeats_missed = overlay.scribe.heartbeats_missed;
+  options.tuning.child_refresh = overlay.scribe.child_refresh_interval;
+  options.tuning.child_expiry = overlay.scribe.child_expiry;
+  options.tuning.request_timeout = overlay.scribe.request_timeout;
+  options.tuning.root_replicas = overlay.scribe.root_replicas;
+  options.payload_bytes_max = settings.payload_max;
+  options.mailbox_bytes_max = settings.queue_max;
+  options.departure_time_max =
+      std::chrono::duration_cast<std::chrono::milliseconds>(settings.departure_time_max);
+  return options;
+}
+
+}  // namespace canopy::node

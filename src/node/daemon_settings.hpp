@@ -1,0 +1,52 @@
+// The settings of the daemon, and their options: flags, environment, file and
+// help come from this one table.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <canopy/options.hpp>
+
+#include "base/option_table.hpp"
+#include "base/peer.hpp"
+#include "scribe/overlay_peer.hpp"
+
+namespace canopy::node {
+
+struct DaemonSettings {
+  std::string name;  // empty: the machine's
+  Endpoint listen{"127.0.0.1", 7400};
+  std::vector<Endpoint> advertise;
+  std::vector<Endpoint> join;
+  bool found = false;
+  std::string cluster = "canopy";
+  std::string data;     // empty: nothing is kept
+  std::string control;  // empty: see control_path()
+  std::string config;
+  bool check_config = false;
+  Profile profile = Profile::lan;
+  std::string zone;
+  LogLevel log_level = LogLevel::info;
+  unsigned digit_bits = 4;
+  unsigned leaf_set_size = 16;
+  scribe::OverlayConfig overlay{pastry::Config::lan(), scribe::Config::lan()};
+  std::size_t payload_max = std::size_t{1} << 20;
+  std::size_t queue_max = std::size_t{64} << 20;
+  Duration departure_time_max = std::chrono::seconds(5);
+};
+
+// Declares every option of the daemon. The settings must outlive the table.
+void declare_options(OptionTable& table, DaemonSettings& settings);
+
+// The machine's host name where no name is given.
+std::string node_name(const DaemonSettings& settings);
+
+// Where no socket is given: DATA/control.sock, or canopyd-NAME.sock in the
+// user's runtime directory or, failing that, in a directory of the user's below
+// /tmp.
+std::string control_path(const DaemonSettings& settings);
+
+NodeOptions to_node_options(const DaemonSettings& settings);
+
+}  // namespace canopy::node

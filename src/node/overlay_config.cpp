@@ -1,0 +1,62 @@
+#include "node/overlay_config.hpp"
+
+#include <fmt/format.h>
+
+#include "base/option_value.hpp"
+#include "base/text.hpp"
+
+namespace canopy::node {
+namespace {
+
+template <class Target, class Value>
+void set(Target& target, const std::optional<Value>& value) {
+  if (value) target = *value;
+}
+
+}  // namespace
+
+scribe::OverlayConfig overlay_config(const NodeOptions& options) {
+  const bool wan = options.profile == Profile::wan;
+  scribe::OverlayConfig config{wan ? pastry::Config::wan() : pastry::Config::lan(),
+                               wan ? scribe::Config::wan() : scribe::Config::lan()};
+  config.pastry.b = options.digit_bits;
+  config.pastry.leaf_set_size = options.leaf_set_size;
+  const Tuning& tuning = options.tuning;
+  set(config.pastry.heartbeat_interval, tuning.leaf_heartbeat);
+  set(config.pastry.probe_timeout, tuning.probe_timeout);
+  set(config.pastry.probe_retries, tuning.probe_retries);
+  set(config.scribe.heartbeat_interval, tuning.parent_heartbeat);
+  set(config.scribe.heartbeats_missed, tuning.parent_heartbeats_missed);
+  set(config.scribe.child_refresh_interval, tuning.child_refresh);
+  set(config.scribe.child_expiry, tuning.child_expiry);
+  set(config.scribe.request_timeout, tuning.request_timeout);
+  set(config.scribe.root_replicas, tuning.root_replicas);
+  return config;
+}
+
+std::string problem_with(const NodeOptions& options) {
+  if (!is_valid_name(options.name))
+    return fmt::format("the node's name '{}' cannot be used: give 1 to 255 bytes of printable text",
+                       options.name);
+  if (!is_valid_name(options.cluster))
+    return "the cluster's name cannot be used: give 1 to 255 bytes of printable text";
+  if (options.zone.size() > max_name_size || !is_printable(options.zone))
+    return "the zone cannot be used: give at most 255 bytes of printable text";
+  if (options.digit_bits < 1 || options.digit_bits > 8 || Id::bits % options.digit_bits != 0)
+    return fmt::format("digits of {} bits cannot be used: give 1, 2, 4, 5 or 8",
+                       options.digit_bits);
+  if (options.leaf_set_size < 2 || options.leaf_set_size > 128 || options.leaf_set_size % 2 != 0)
+    return fmt::format("a leaf set of {} peers cannot be used: give an even number from 2 to 128",
+                       options.leaf_set_size);
+  if (!parse_endpoint(options.listen))
+    return fmt::format("cannot listen on '{}': give HOST:PORT", options.listen);
+  for (const std::string& address : options.advertise)
+    if (auto endpoint = parse_endpoint(address); !endpoint || endpoint->port == 0)
+      return fmt::format("cannot advertise '{}': give HOST:PORT", address);
+  for (const std::string& address : options.join)
+    if (auto endpoint = parse_endpoint(address); !endpoint || endpoint->port == 0)
+      return fmt::format("cannot join through '{}': give HOST:PORT", address);
+  return {};
+}
+
+}  // namespace canopy::node
