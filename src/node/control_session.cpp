@@ -1,0 +1,302 @@
+#include "node/control_session.hpp"
+
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <canopy/error.hpp>
+
+#include "node/control_values.hpp"
+#include "node/values.hpp"
+
+namespace canopy::node {
+
+namespace asio = boost::asio;
+namespace control = wire::control;
+using boost::system::error_code;
+
+namespace {
+
+// Few, so that what is taken from a subscription but not yet written stays small.
+constexpr std::size_t events_per_batch = 16;
+
+GroupName to_public(const wire::GroupName& group) { return {group.name, group.creator}; }
+
+Ack to_public(wire::AckMode ack) {
+  switch (ack) {
+    case wire::AckMode::none: return Ack::none;
+    case wire::AckMode::root: return Ack::root;
+    case wire::AckMode::members: return Ack::members;
+  }
+  return Ack::root;
+}
+
+}  // namespace
+
+ControlSession::ControlSession(std::shared_ptr<ControlHost> host,
+                               std::shared_ptr<net::FrameChannel> channel, std::uint64_t number)
+    : host_(std::move(host)), channel_(std::move(channel)), number_(number) {}
+
+void ControlSession::start(std::function<void(std::string_view)> ended) {
+  ended_ = std::move(ended);
+  net::ChannelHandlers handlers;
+  handlers.frame = [self = shared_from_this()](const wire::Frame& frame) { self->on_frame(frame); };
+  handlers.writable = [self = shared_from_this()] { self->on_writable(); };
+  handlers.closed = [self = shared_from_this()](std::string_view reason) {
+    self->on_closed(reason);
+  };
+  channel_->start(std::move(handlers));
+}
+
+void ControlSession::finish() {
+  if (!open_) return;
+  give_up();
+  channel_->finish();
+}
+
+void ControlSession::on_closed(std::string_view reason) {
+  if (!open_) return;
+  give_up();
+  channel_->close();
+  if (const auto ended = std::exchange(ended_, nullptr)) ended(reason);
+}
+
+// Handlers of cancelled operations find their request gone and do nothing.
+void ControlSession::give_up() {
+  open_ = false;
+  outbox_.clear();
+  joins_ = 0;
+  for (auto& [id, operation] : std::exchange(operations_, {}))
+    operation->cancel.emit(asio::cancellation_type::total);
+}
+
+void ControlSession::on_frame(const wire::Frame& frame) {
+  ++host_->counters.requests;
+  auto decoded = control::decode_request(frame);
+  if (!decoded) {
+    ++host_->counters.malformed;
+    return on_closed(decoded.error().reason);
+  }
+  const bool cancels = std::holds_alternative<control::Cancel>(decoded->request);
+  if (!cancels && operations_.contains(decoded->id)) {
+    ++host_->counters.malformed;
+    return on_closed(fmt::format("a second request with the id {}", decoded->id));
+  }
+  std::visit([&](const auto& request) { handle(decoded->id, request); }, decoded->request);
+  update_reading();
+}
+
+// --- Requests ---
+
+template <class Handler>
+auto ControlSession::bound(Operation& operation, Handler handler) {
+  return asio::bind_cancellation_slot(
+      operation.cancel.slot(), asio::bind_executor(host_->io.get_executor(), std::move(handler)));
+}
+
+template <class Answer>
+auto ControlSession::ends(RequestId id, Answer answer) {
+  return bound(add(id), [weak = weak_from_this(), id, answer = std::move(answer)](error_code error,
+                                                                                  auto... results) {
+    const auto self = weak.lock();
+    if (!self || !self->operations_.contains(id)) return;
+    self->end(id);
+    if (error)
+      self->fail(id, error);
+    else
+      answer(*self, std::move(results)...);
+    self->update_reading();
+  });
+}
+
+void ControlSession::handle(RequestId id, std::monostate) {
+  send(id, control::Failure{static_cast<std::uint16_t>(errc::unsupported),
+                            "canopyd " CANOPY_VERSION
+                            " does not know this request: use the canopy of its version"});
+}
+
+void ControlSession::handle(RequestId id, const control::GetVersion&) {
+  send(id, control::Version{CANOPY_VERSION, static_cast<std::uint32_t>(::getpid())});
+}
+
+void ControlSession::handle(RequestId id, const control::GetStatus&) {
+  host_->node.async_status(ends(id, [id](ControlSession& self, const NodeStatus& status) {
+    self.send(id, to_answer(status));
+  }));
+}
+
+void ControlSession::handle(RequestId id, const control::GetRing&) {
+  host_->node.async_ring(ends(
+      id, [id](ControlSession& self, const Ring& ring) { self.send_all(id, to_answers(ring)); }));
+}
+
+void ControlSession::handle(RequestId id, const control::GetGroups&) {
+  host_->node.async_groups(
+      ends(id, [id](ControlSession& self, const std::vector<GroupInfo>& groups) {
+        self.send_all(id, to_answers(groups));
+      }));
+}
+
+void ControlSession::handle(RequestId id, const control::GetRoute& request) {
+  host_->node.async_route(to_key(request.key),
+                          ends(id, [id](ControlSession& self, const Route& route) {
+                            self.send(id, to_answer(route, self.host_->node.self()));
+                          }));
+}
+
+void ControlSession::handle(RequestId id, const control::GetTree& request) {
+  host_->node.async_tree(to_public(request.group),
+                         ends(id, [id](ControlSession& self, const Tree& tree) {
+                           self.send_all(id, to_answers(tree));
+                         }));
+}
+
+void ControlSession::handle(RequestId id, const control::Create& request) {
+  host_->node.async_create(to_public(request.group), ends(id, [id](ControlSession& self) {
+                             self.send(id, control::Done{});
+                           }));
+}
+
+void ControlSession::handle(RequestId id, const control::Publish& request) {
+  PublishOptions options;
+  options.ack = to_public(request.ack);
+  options.headers = request.content.headers;
+  host_->node.async_publish(to_public(request.group), to_payload(request.content.payload),
+                            std::move(options),
+                            ends(id, [id](ControlSession& self, const PublishResult& result) {
+                              self.send(id, to_answer(result));
+                            }));
+}
+
+void ControlSession::handle(RequestId id, const control::Shutdown&) {
+  send(id, control::Done{});
+  host_->shutdown();
+}
+
+void ControlSession::handle(RequestId id, const control::Cancel&) {
+  const auto found = operations_.find(id);
+  if (found == operations_.end()) return;  // it has just ended by itself
+  Operation& operation = *found->second;
+  if (!operation.subscription) {
+    operation.cancel.emit(asio::cancellation_type::total);
+    return;
+  }
+  end(id);
+  send(id, control::Done{});
+}
+
+// --- Memberships ---
+
+void ControlSession::handle(RequestId id, const control::Join& request) {
+  if (joins_ >= host_->limits.joins_max) {
+    send(id, control::Failure{static_cast<std::uint16_t>(errc::limit),
+                              fmt::format("one connection may join {} groups: use several",
+                                          host_->limits.joins_max)});
+    return;
+  }
+  JoinOptions options;
+  options.queue_messages_max = host_->limits.subscription_messages_max;
+  options.queue_bytes_max = host_->limits.subscription_bytes_max;
+  Operation& operation = add(id);
+  operation.join = true;
+  ++joins_;
+  host_->node.async_join(
+      to_public(request.group), options,
+      bound(operation, [weak = weak_from_this(), id](error_code error, Subscription subscription) {
+        const auto self = weak.lock();
+        if (!self || !self->operations_.contains(id)) return;
+        if (!error) return self->joined(id, std::move(subscription));
+        self->end(id);
+        self->fail(id, error);
+        self->update_reading();
+      }));
+}
+
+void ControlSession::joined(RequestId id, Subscription subscription) {
+  const GroupName group = subscription.group();
+  operations_.at(id)->subscription = std::move(subscription);
+  send(id, control::Joined{{group.name, group.creator}, Id::hash_of(group.name + group.creator)});
+  receive(id);
+}
+
+void ControlSession::receive(RequestId id) {
+  Operation& operation = *operations_.at(id);
+  if (operation.receiving || !outbox_.empty()) return;
+  operation.receiving = true;
+  operation.subscription.async_receive(
+      events_per_batch,
+      bound(operation, [weak = weak_from_this(), id](error_code error, std::vector<Event> events) {
+        const auto self = weak.lock();
+        const auto known = self ? self->operations_.find(id) : decltype(operations_)::iterator();
+        if (!self || known == self->operations_.end()) return;
+        known->second->receiving = false;
+        for (const Event& event : events) self->deliver(id, event);
+        if (!self->operations_.contains(id)) return;  // detached
+        if (!error) return self->receive(id);
+        self->end(id);
+        self->fail(id, error);
+      }));
+}
+
+void ControlSession::deliver(RequestId id, const Event& event) {
+  if (const auto* message = std::get_if<Message>(&event)) {
+    send(id, to_answer(*message));
+  } else if (const auto* gap = std::get_if<Gap>(&event)) {
+    send(id, control::Gap{gap->epoch, gap->first, gap->last});
+  } else if (const auto* lost = std::get_if<Lost>(&event)) {
+    send(id, control::Lost{lost->count});
+  } else if (const auto* detached = std::get_if<Detached>(&event)) {
+    end(id);
+    fail(id, detached->reason);
+  }
+}
+
+// --- Bookkeeping ---
+
+ControlSession::Operation& ControlSession::add(RequestId id) {
+  auto& operation = operations_[id];
+  operation = std::make_unique<Operation>();
+  return *operation;
+}
+
+void ControlSession::end(RequestId id) {
+  const auto found = operations_.find(id);
+  if (found->second->join) --joins_;
+  operations_.erase(found);
+}
+
+void ControlSession::fail(RequestId id, const error_code& error) { send(id, to_answer(error)); }
+
+void ControlSession::send(RequestId id, control::Answer answer, bool more) {
+  if (!open_) return;
+  auto frame = control::encode(control::AnswerEnvelope{id, more, std::move(answer)});
+  if (!frame) frame = control::encode(control::AnswerEnvelope{id, false, to_answer(frame.error())});
+  if (!outbox_.empty() || !channel_->send(*frame)) outbox_.push_back(std::move(*frame));
+}
+
+void ControlSession::send_all(RequestId id, std::vector<control::Answer> answers) {
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    send(id, std::move(answers[i]), i + 1 < answers.size());
+}
+
+void ControlSession::on_writable() {
+  while (!outbox_.empty()) {
+    if (!channel_->send(outbox_.front())) return;
+    outbox_.pop_front();
+  }
+  for (auto& [id, operation] : operations_)
+    if (operation->subscription) receive(id);
+  update_reading();
+}
+
+void ControlSession::update_reading() {
+  if (!open_) return;
+  if (outbox_.empty() && requests() < host_->limits.requests_max)
+    channel_->resume_reading();
+  else
+    channel_->pause_reading();
+}
+
+}  // namespace canopy::node

@@ -1,0 +1,142 @@
+#include "node/control_values.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include <canopy/error.hpp>
+
+#include "node/values.hpp"
+
+namespace canopy::node {
+
+namespace control = wire::control;
+
+namespace {
+
+control::Peer to_answer(const PeerInfo& peer) {
+  return {to_id(peer.id), peer.name, peer.addresses, peer.incarnation, peer.zone};
+}
+
+std::vector<control::Peer> to_answer(const std::vector<PeerInfo>& peers) {
+  std::vector<control::Peer> out;
+  out.reserve(peers.size());
+  for (const PeerInfo& peer : peers) out.push_back(to_answer(peer));
+  return out;
+}
+
+wire::GroupName to_answer(const GroupName& group) { return {group.name, group.creator}; }
+
+wire::MessageId to_answer(const MessageId& id) {
+  return {to_id(id.publisher), id.incarnation, id.sequence};
+}
+
+control::Group to_answer(const GroupInfo& group) {
+  control::Group out;
+  out.name = to_answer(group.name);
+  out.id = to_id(group.id);
+  out.member = group.member;
+  out.root = group.root;
+  out.attached = group.attached;
+  if (group.parent) out.parent = to_answer(*group.parent);
+  out.depth = static_cast<std::uint32_t>(group.root_path.size());
+  out.children = group.children.size();
+  out.subscriptions = group.subscriptions;
+  return out;
+}
+
+control::TreeNode to_answer(const TreeNode& node) {
+  control::TreeNode out;
+  out.peer = to_answer(node.peer);
+  if (node.parent) out.parent = static_cast<std::uint32_t>(*node.parent);
+  out.member = node.member;
+  out.answered = node.answered;
+  return out;
+}
+
+// Cuts a list into pages; `page` makes the empty answer that `list_of` fills.
+template <class Item, class Page, class ListOf>
+std::vector<control::Answer> paged(const std::vector<Item>& items, const Page& page,
+                                   ListOf list_of) {
+  std::vector<control::Answer> answers;
+  std::size_t next = 0;
+  do {
+    Page part = page;
+    const std::size_t end = std::min(items.size(), next + control::page_size);
+    for (; next < end; ++next) list_of(part).push_back(to_answer(items[next]));
+    answers.emplace_back(std::move(part));
+  } while (next < items.size());
+  return answers;
+}
+
+}  // namespace
+
+control::Status to_answer(const NodeStatus& status) {
+  control::Status out;
+  out.self = to_answer(status.self);
+  out.state = to_string(status.state);
+  out.version = CANOPY_VERSION;
+  out.cluster = status.cluster;
+  out.cluster_uuid = status.cluster_uuid;
+  out.founded = status.founded;
+  out.digit_bits = status.digit_bits;
+  out.leaf_set_size = status.leaf_set_size;
+  out.uptime = status.uptime;
+  out.leaves = to_answer(status.leaves);
+  out.table_entries = status.table_entries;
+  out.neighbors = status.neighbors;
+  out.links = status.links;
+  out.groups = status.groups;
+  out.subscriptions = status.subscriptions;
+  for (const Counter& counter : status.counters)
+    out.counters.push_back({counter.name, counter.value});
+  return out;
+}
+
+control::Published to_answer(const PublishResult& result) {
+  control::Published out;
+  out.id = to_answer(result.id);
+  if (result.root) out.root = to_answer(*result.root);
+  out.epoch = result.epoch;
+  out.position = result.position;
+  return out;
+}
+
+control::Route to_answer(const Route& route, const PeerInfo& self) {
+  return {to_id(route.key), to_answer(self), to_answer(route.hops)};
+}
+
+control::Message to_answer(const Message& message) {
+  control::Message out;
+  out.id = to_answer(message.id);
+  out.epoch = message.epoch;
+  out.position = message.position;
+  out.anycast = message.anycast;
+  out.content.headers = message.headers;
+  const std::string_view bytes = message.payload.view();
+  out.content.payload =
+      Buffer(std::shared_ptr<const char[]>(message.payload.owner(), bytes.data()), 0, bytes.size());
+  return out;
+}
+
+control::Failure to_answer(const boost::system::error_code& error) {
+  return {static_cast<std::uint16_t>(error.value()), error.message()};
+}
+
+std::vector<control::Answer> to_answers(const Ring& ring) {
+  return paged(
+      ring.peers, control::Ring{{}, ring.complete},
+      [](control::Ring & part) -> auto& { return part.peers; });
+}
+
+std::vector<control::Answer> to_answers(const Tree& tree) {
+  return paged(
+      tree.nodes, control::Tree{to_answer(tree.group), to_id(tree.group_id), {}, tree.complete},
+      [](control::Tree & part) -> auto& { return part.nodes; });
+}
+
+std::vector<control::Answer> to_answers(const std::vector<GroupInfo>& groups) {
+  return paged(
+      groups, control::Groups{}, [](control::Groups & part) -> auto& { return part.groups; });
+}
+
+}  // namespace canopy::node

@@ -1,0 +1,26 @@
+// What the public interface tells, as answers of the control socket. Plain
+// functions.
+#pragma once
+
+#include <vector>
+
+#include <canopy/inspect.hpp>
+#include <canopy/message.hpp>
+#include <canopy/publish.hpp>
+
+#include "wire/control_messages.hpp"
+
+namespace canopy::node {
+
+wire::control::Status to_answer(const NodeStatus& status);
+wire::control::Published to_answer(const PublishResult& result);
+wire::control::Route to_answer(const Route& route, const PeerInfo& self);
+wire::control::Message to_answer(const Message& message);
+wire::control::Failure to_answer(const boost::system::error_code& error);
+
+// The parts of an answer that may be long: at least one, possibly empty.
+std::vector<wire::control::Answer> to_answers(const Ring& ring);
+std::vector<wire::control::Answer> to_answers(const Tree& tree);
+std::vector<wire::control::Answer> to_answers(const std::vector<GroupInfo>& groups);
+
+}  // namespace canopy::node
