@@ -3,6 +3,9 @@
 #include <utility>
 #include <variant>
 
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/post.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -52,6 +55,7 @@ void ControlSession::start(std::function<void(std::string_view)> ended) {
 
 void ControlSession::finish() {
   if (!open_) return;
+  ended_ = nullptr;
   give_up();
   channel_->finish();
 }
@@ -91,9 +95,14 @@ void ControlSession::on_frame(const wire::Frame& frame) {
 // --- Requests ---
 
 template <class Handler>
-auto ControlSession::bound(Operation& operation, Handler handler) {
+auto ControlSession::bound(std::shared_ptr<Operation> operation, Handler handler) {
+  auto slot = operation->cancel.slot();
   return asio::bind_cancellation_slot(
-      operation.cancel.slot(), asio::bind_executor(host_->io.get_executor(), std::move(handler)));
+      slot, asio::bind_executor(host_->io.get_executor(),
+                                [operation = std::move(operation), handler = std::move(handler)](
+                                    error_code error, auto... results) mutable {
+                                  handler(error, std::move(results)...);
+                                }));
 }
 
 template <class Answer>
@@ -172,7 +181,7 @@ void ControlSession::handle(RequestId id, const control::Publish& request) {
 
 void ControlSession::handle(RequestId id, const control::Shutdown&) {
   send(id, control::Done{});
-  host_->shutdown();
+  asio::post(host_->io, [host = host_] { host->shutdown(); });
 }
 
 void ControlSession::handle(RequestId id, const control::Cancel&) {
@@ -199,19 +208,20 @@ void ControlSession::handle(RequestId id, const control::Join& request) {
   JoinOptions options;
   options.queue_messages_max = host_->limits.subscription_messages_max;
   options.queue_bytes_max = host_->limits.subscription_bytes_max;
-  Operation& operation = add(id);
-  operation.join = true;
+  auto operation = add(id);
+  operation->join = true;
   ++joins_;
   host_->node.async_join(
       to_public(request.group), options,
-      bound(operation, [weak = weak_from_this(), id](error_code error, Subscription subscription) {
-        const auto self = weak.lock();
-        if (!self || !self->operations_.contains(id)) return;
-        if (!error) return self->joined(id, std::move(subscription));
-        self->end(id);
-        self->fail(id, error);
-        self->update_reading();
-      }));
+      bound(std::move(operation),
+            [weak = weak_from_this(), id](error_code error, Subscription subscription) {
+              const auto self = weak.lock();
+              if (!self || !self->operations_.contains(id)) return;
+              if (!error) return self->joined(id, std::move(subscription));
+              self->end(id);
+              self->fail(id, error);
+              self->update_reading();
+            }));
 }
 
 void ControlSession::joined(RequestId id, Subscription subscription) {
@@ -222,10 +232,10 @@ void ControlSession::joined(RequestId id, Subscription subscription) {
 }
 
 void ControlSession::receive(RequestId id) {
-  Operation& operation = *operations_.at(id);
-  if (operation.receiving || !outbox_.empty()) return;
-  operation.receiving = true;
-  operation.subscription.async_receive(
+  const auto operation = operations_.at(id);
+  if (operation->receiving || !outbox_.empty()) return;
+  operation->receiving = true;
+  operation->subscription.async_receive(
       events_per_batch,
       bound(operation, [weak = weak_from_this(), id](error_code error, std::vector<Event> events) {
         const auto self = weak.lock();
@@ -255,10 +265,8 @@ void ControlSession::deliver(RequestId id, const Event& event) {
 
 // --- Bookkeeping ---
 
-ControlSession::Operation& ControlSession::add(RequestId id) {
-  auto& operation = operations_[id];
-  operation = std::make_unique<Operation>();
-  return *operation;
+std::shared_ptr<ControlSession::Operation> ControlSession::add(RequestId id) {
+  return operations_[id] = std::make_shared<Operation>();
 }
 
 void ControlSession::end(RequestId id) {
