@@ -22,7 +22,7 @@ namespace canopy {
 
 // An address to dial: a numeric IPv4 or IPv6 address, or a host name.
 struct Endpoint {
-  std::string host;
+  std::string host = {};
   std::uint16_t port = 0;
   friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
@@ -34,12 +34,12 @@ inline constexpr std::uint8_t gateway = 2;
 }  // namespace role
 
 struct PeerDescriptor {
-  Id id;
+  Id id = {};
   std::uint64_t incarnation = 0;  // larger for a later boot of the same peer
-  std::string name;
-  std::vector<Endpoint> addresses;  // in the order in which to dial them
+  std::string name = {};
+  std::vector<Endpoint> addresses = {};  // in the order in which to dial them
   std::uint8_t roles = 0;
-  std::string zone;
+  std::string zone = {};
   friend bool operator==(const PeerDescriptor&, const PeerDescriptor&) = default;
 };
 

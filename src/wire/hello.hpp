@@ -23,9 +23,9 @@ inline constexpr std::uint16_t protocol_version_min = 1;
 inline constexpr std::uint16_t protocol_version_max = 1;
 
 struct Hello {
-  Uuid cluster;  // nil: not a member yet, ready to join the other side's
-  std::string cluster_name;
-  PeerDescriptor peer;
+  Uuid cluster = {};  // nil: not a member yet, ready to join the other side's
+  std::string cluster_name = {};
+  PeerDescriptor peer = {};
   std::uint16_t version_min = protocol_version_min;
   std::uint16_t version_max = protocol_version_max;
   std::uint64_t features = 0;  // optional abilities, none so far; both sides' "and" is used
@@ -50,7 +50,7 @@ enum class RejectCode : std::uint16_t {
 
 struct HelloReject {
   RejectCode code = RejectCode::malformed;
-  std::string text;  // for people; calls both peers by name
+  std::string text = {};  // for people; calls both peers by name
 
   friend bool operator==(const HelloReject&, const HelloReject&) = default;
 };

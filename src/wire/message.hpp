@@ -16,8 +16,8 @@ namespace canopy::wire {
 // A body of a kind that this version does not know: carried on as it came.
 struct OpaqueBody {
   std::uint8_t kind = 0;
-  Buffer header;
-  Buffer body;
+  Buffer header = {};
+  Buffer body = {};
 };
 
 // What can be routed to a key.
@@ -26,17 +26,17 @@ using RoutedBody = std::variant<JoinRequest, RouteTrace, GroupJoin, GroupCreate,
 
 // The encoding in which a body arrived.
 struct ReceivedBody {
-  std::shared_ptr<const RoutedBody> body;
-  std::string header;
+  std::shared_ptr<const RoutedBody> body = {};
+  std::string header = {};
 };
 
 // A message on its way to the root of a key. The body is shared by the copies
 // that wait for hop acks; a hop that changes it makes its own.
 struct Routed {
-  Id key;
+  Id key = {};
   std::uint32_t hop_id = 0;  // names this hop in its HopAck; 0 wants no ack
   std::uint8_t hops = 0;     // taken so far
-  std::shared_ptr<const RoutedBody> body;
+  std::shared_ptr<const RoutedBody> body = {};
 
   // Filled by the codec, so that a hop that leaves `body` as it is passes on
   // every byte of it, with the fields of later versions that it does not know.

@@ -2,6 +2,7 @@
 //
 // In memory a peer is a PeerRef of the local PeerTable; on the wire it is its
 // descriptor. The codec translates. Lists of peers are bounded by the codec.
+// Every member has an initialiser, so that designated ones may leave it out.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ using Peers = std::vector<PeerRef>;
 // One row of a routing table, or the part of it that is worth telling.
 struct TableRow {
   std::uint8_t row = 0;
-  Peers peers;
+  Peers peers = {};
 };
 
 // "I am alive", where no other traffic says so.
@@ -43,8 +44,8 @@ struct LeafProbe {
   std::uint32_t nonce = 0;
   bool reply = false;   // an answer; wants none
   bool active = false;  // the sender is active
-  Peers leaves;
-  Peers failed;
+  Peers leaves = {};
+  Peers failed = {};
 };
 
 enum class StatePart : std::uint8_t { leaf_set = 1, neighborhood = 2, row = 3, entry = 4 };
@@ -62,26 +63,26 @@ struct StateReply {
   StatePart part = StatePart::leaf_set;
   std::uint8_t row = 0;
   std::uint8_t column = 0;
-  Peers peers;
+  Peers peers = {};
 };
 
 // Constrained gossip: a row that the receiver belongs to.
 struct RowAnnounce {
-  TableRow row;
+  TableRow row = {};
 };
 
 // Routed to the joiner's own id; every hop adds the rows it has to offer.
 struct JoinRequest {
-  PeerRef joiner;
+  PeerRef joiner = {};
   std::uint32_t nonce = 0;
-  std::vector<TableRow> rows;
+  std::vector<TableRow> rows = {};
 };
 
 // From the root of the joiner's id, straight to the joiner.
 struct JoinReply {
   std::uint32_t nonce = 0;
-  Peers leaves;
-  std::vector<TableRow> rows;
+  Peers leaves = {};
+  std::vector<TableRow> rows = {};
 };
 
 // The root helps somebody else and its queue is full: ask again later.
@@ -97,7 +98,7 @@ struct JoinDone {
 
 // The sender leaves now, on purpose; its leaves serve to fill the hole.
 struct Departure {
-  Peers leaves;
+  Peers leaves = {};
 };
 
 // Hop by hop receipt of a routed message.
@@ -108,12 +109,12 @@ struct HopAck {
 // Records the way to a key; the root answers the origin.
 struct RouteTrace {
   std::uint32_t nonce = 0;
-  PeerRef origin;
-  Peers hops;
+  PeerRef origin = {};
+  Peers hops = {};
 };
 struct RouteTraceReply {
   std::uint32_t nonce = 0;
-  Peers hops;  // after the origin, ending at the root
+  Peers hops = {};  // after the origin, ending at the root
 };
 
 }  // namespace canopy::wire

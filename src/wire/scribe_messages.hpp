@@ -18,14 +18,14 @@ namespace canopy::wire {
 
 // A group is named by (name, creator); its id is SHA-1(name + creator).
 struct GroupName {
-  std::string name;
-  std::string creator;
+  std::string name = {};
+  std::string creator = {};
   friend bool operator==(const GroupName&, const GroupName&) = default;
 };
 
 // Names a multicast for ever: a retry carries the same one.
 struct MessageId {
-  Id publisher;
+  Id publisher = {};
   std::uint64_t incarnation = 0;
   std::uint64_t sequence = 0;
   friend auto operator<=>(const MessageId&, const MessageId&) = default;
@@ -37,8 +37,8 @@ enum class AckMode : std::uint8_t { none = 0, root = 1, members = 2 };
 // What the root knows of a group and its replicas keep. (epoch, version) only
 // grows; the larger one wins a merge.
 struct GroupState {
-  Id group;
-  GroupName name;
+  Id group = {};
+  GroupName name = {};
   GroupMode mode = GroupMode::best_effort;
   std::uint64_t epoch = 0;
   std::uint64_t version = 0;
@@ -50,37 +50,37 @@ struct GroupState {
 // `child` wants the receiver as its parent. Each hop that is not in the tree
 // yet adopts the child and sends a JOIN of its own.
 struct GroupJoin {
-  Id group;
-  GroupName name;  // lets the root found the group and refuse another of the same hash
-  PeerRef child;
+  Id group = {};
+  GroupName name = {};  // lets the root found the group and refuse another of the same hash
+  PeerRef child = {};
   std::uint32_t nonce = 0;
   std::uint8_t detours = 0;  // random first hops still to take, to get out of a loop
 };
 
 struct GroupCreate {
-  GroupState state;
-  PeerRef origin;
+  GroupState state = {};
+  PeerRef origin = {};
   std::uint32_t nonce = 0;
 };
 
 // To the root, routed or (from its address in the publisher's cache) direct.
 struct Publish {
-  Id group;
-  GroupName name;
-  MessageId id;
-  PeerRef origin;
+  Id group = {};
+  GroupName name = {};
+  MessageId id = {};
+  PeerRef origin = {};
   AckMode ack = AckMode::none;
-  Buffer body;
+  Buffer body = {};
 };
 
 // Depth-first search for one willing member.
 struct Anycast {
-  Id group;
-  MessageId id;
-  PeerRef origin;
-  Peers visited;
-  Peers to_visit;
-  Buffer body;
+  Id group = {};
+  MessageId id = {};
+  PeerRef origin = {};
+  Peers visited = {};
+  Peers to_visit = {};
+  Buffer body = {};
 };
 
 // --- Direct ---
@@ -92,14 +92,14 @@ struct GroupCreateReply {
 
 // The child is in the tree: its parents from the root down, the sender last.
 struct JoinAck {
-  Id group;
+  Id group = {};
   std::uint32_t nonce = 0;
-  Peers root_path;
+  Peers root_path = {};
 };
 
 enum class JoinRefusal : std::uint8_t { loop = 1, name_conflict = 2, limit = 3, denied = 4 };
 struct JoinRefused {
-  Id group;
+  Id group = {};
   std::uint32_t nonce = 0;
   JoinRefusal reason = JoinRefusal::loop;
 };
@@ -107,30 +107,30 @@ struct JoinRefused {
 // The nonce is that of the sender's last JOIN that it is over with: a Leave
 // that a newer JOIN has overtaken changes nothing.
 struct Leave {
-  Id group;
+  Id group = {};
   std::uint32_t nonce = 0;
 };
 
 // The parent no longer is one (it departs, or never knew this child): re-JOIN.
 struct Orphaned {
-  Id group;
+  Id group = {};
 };
 
 // The way from the root to the sender has changed.
 struct RootPathUpdate {
-  Id group;
-  Peers root_path;
+  Id group = {};
+  Peers root_path = {};
 };
 
 // Along the tree's edges. epoch and sequence are 0 in best-effort groups.
 struct Multicast {
-  Id group;
-  MessageId id;
+  Id group = {};
+  MessageId id = {};
   std::uint64_t epoch = 0;
   std::uint64_t sequence = 0;
   std::uint8_t stripe = 0;
-  Buffer key;
-  Buffer body;
+  Buffer key = {};
+  Buffer body = {};
 };
 
 // Per neighbour, in both roles at once: an order-independent hash and the
@@ -148,36 +148,36 @@ struct TreeHeartbeat {
 struct GroupSetPage {
   bool as_parent = false;
   bool reply = false;  // an answer; wants none
-  Id first;            // the page speaks of the groups in [first, last]
-  Id last;
-  std::vector<Id> groups;
+  Id first = {};       // the page speaks of the groups in [first, last]
+  Id last = {};
+  std::vector<Id> groups = {};
 };
 
 struct PublishAck {
-  MessageId id;
+  MessageId id = {};
   std::uint16_t error = 0;  // canopy::errc
-  PeerRef root;             // for the publisher's cache
+  PeerRef root = {};        // for the publisher's cache
   std::uint64_t epoch = 0;
   std::uint64_t sequence = 0;
 };
 
 // Tells a publisher who routed, without asking for an ack, where the root is.
 struct RootAddress {
-  Id group;
-  PeerRef root;
+  Id group = {};
+  PeerRef root = {};
 };
 
 struct AnycastReply {
-  MessageId id;
+  MessageId id = {};
   std::uint16_t error = 0;  // canopy::errc, 0 = a member took it
-  PeerRef member;
+  PeerRef member = {};
 };
 
 // Root state to the k closest peers, and from an old root to a closer one.
 struct RootStates {
   std::uint32_t nonce = 0;
   bool handover = false;  // the receiver is to be the root from now on
-  std::vector<GroupState> states;
+  std::vector<GroupState> states = {};
 };
 struct RootStatesAck {
   std::uint32_t nonce = 0;
@@ -188,29 +188,29 @@ struct RootStatesAck {
 // serves a tree, which belongs below the asker.
 struct RootStateRequest {
   std::uint32_t nonce = 0;
-  Id group;
+  Id group = {};
 };
 struct RootStateReply {
   std::uint32_t nonce = 0;
-  Id group;
+  Id group = {};
   bool root = false;
-  std::vector<GroupState> states;  // one, or none if the group is unknown here
+  std::vector<GroupState> states = {};  // one, or none if the group is unknown here
 };
 
 // For people who look: one peer's place in a tree.
 struct TreeRequest {
   std::uint32_t nonce = 0;
-  Id group;
-  PeerRef origin;  // routed to the root first, then asked of each child directly
+  Id group = {};
+  PeerRef origin = {};  // routed to the root first, then asked of each child directly
 };
 struct TreeReply {
   std::uint32_t nonce = 0;
-  Id group;
+  Id group = {};
   bool in_tree = false;
   bool root = false;
   bool member = false;
-  Peers root_path;
-  Peers children;
+  Peers root_path = {};
+  Peers children = {};
 };
 
 }  // namespace canopy::wire
