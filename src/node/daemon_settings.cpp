@@ -1,6 +1,5 @@
 #include "node/daemon_settings.hpp"
 
-#include <cstdlib>
 #include <sys/un.h>
 
 #include <fmt/format.h>
@@ -8,6 +7,7 @@
 
 #include "base/option_value.hpp"
 #include "base/text.hpp"
+#include "node/control_path.hpp"
 
 namespace canopy::node {
 namespace {
@@ -48,8 +48,7 @@ void declare_place(OptionTable& table, DaemonSettings& settings) {
       .value_name("DIR");
   table
       .add("control", settings.control,
-           "socket for the canopy command; DIR/control.sock with --data, else in the user's "
-           "runtime directory")
+           "socket for the canopy command; " + default_control_path() + " if not given")
       .value_name("SOCKET")
       .check(check_socket_path);
   table.add("config", settings.config, "file with options in TOML")
@@ -143,18 +142,6 @@ void declare_limits(OptionTable& table, DaemonSettings& settings) {
       .range(100ms, 10min);
 }
 
-std::string runtime_directory() {
-  if (const char* directory = std::getenv("XDG_RUNTIME_DIR"); directory && *directory)
-    return directory;
-  return fmt::format("/tmp/canopy-{}", ::getuid());
-}
-
-std::string without_slashes(std::string name) {
-  for (char& c : name)
-    if (c == '/') c = '_';
-  return name;
-}
-
 }  // namespace
 
 void declare_options(OptionTable& table, DaemonSettings& settings) {
@@ -171,9 +158,7 @@ std::string node_name(const DaemonSettings& settings) {
 }
 
 std::string control_path(const DaemonSettings& settings) {
-  if (!settings.control.empty()) return settings.control;
-  if (!settings.data.empty()) return settings.data + "/control.sock";
-  return runtime_directory() + "/canopyd-" + without_slashes(node_name(settings)) + ".sock";
+  return settings.control.empty() ? default_control_path() : settings.control;
 }
 
 NodeOptions to_node_options(const DaemonSettings& settings) {

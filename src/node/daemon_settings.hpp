@@ -22,7 +22,7 @@ struct DaemonSettings {
   bool found = false;
   std::string cluster = "canopy";
   std::string data;     // empty: nothing is kept
-  std::string control;  // empty: see control_path()
+  std::string control;  // empty: see control_path.hpp
   std::string config;
   bool check_config = false;
   Profile profile = Profile::lan;
@@ -42,9 +42,7 @@ void declare_options(OptionTable& table, DaemonSettings& settings);
 // The machine's host name where no name is given.
 std::string node_name(const DaemonSettings& settings);
 
-// Where no socket is given: DATA/control.sock, or canopyd-NAME.sock in the
-// user's runtime directory or, failing that, in a directory of the user's below
-// /tmp.
+// The socket given, or where the canopy command looks without being told.
 std::string control_path(const DaemonSettings& settings);
 
 NodeOptions to_node_options(const DaemonSettings& settings);
