@@ -31,23 +31,40 @@ std::uint8_t byte_at(std::string_view text, std::size_t index) noexcept {
 
 }  // namespace
 
+std::size_t utf8_size(std::string_view text) noexcept {
+  if (text.empty()) return 0;
+  const std::uint8_t lead = byte_at(text, 0);
+  if (lead < 0x80) return 1;
+  const auto sequence = sequence_of(lead);
+  if (!sequence || text.size() <= sequence->following) return 0;
+  const std::uint8_t second = byte_at(text, 1);
+  if (second < sequence->low || second > sequence->high) return 0;
+  for (unsigned k = 2; k <= sequence->following; ++k) {
+    if ((byte_at(text, k) & 0xc0) != 0x80) return 0;
+  }
+  return 1 + sequence->following;
+}
+
+bool is_utf8(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const std::size_t size = utf8_size(text);
+    if (size == 0) return false;
+    text.remove_prefix(size);
+  }
+  return true;
+}
+
+bool is_control(std::string_view character) noexcept {
+  const std::uint8_t lead = byte_at(character, 0);
+  if (lead == 0xc2) return byte_at(character, 1) < 0xa0;  // C1
+  return lead < 0x20 || lead == 0x7f;
+}
+
 bool is_printable(std::string_view text) noexcept {
-  std::size_t i = 0;
-  while (i < text.size()) {
-    const std::uint8_t lead = byte_at(text, i++);
-    if (lead < 0x80) {
-      if (lead < 0x20 || lead == 0x7f) return false;
-      continue;
-    }
-    const auto sequence = sequence_of(lead);
-    if (!sequence || text.size() - i < sequence->following) return false;
-    const std::uint8_t second = byte_at(text, i);
-    if (second < sequence->low || second > sequence->high) return false;
-    if (lead == 0xc2 && second < 0xa0) return false;  // the C1 control characters
-    for (unsigned k = 1; k < sequence->following; ++k) {
-      if ((byte_at(text, i + k) & 0xc0) != 0x80) return false;
-    }
-    i += sequence->following;
+  while (!text.empty()) {
+    const std::size_t size = utf8_size(text);
+    if (size == 0 || is_control(text.substr(0, size))) return false;
+    text.remove_prefix(size);
   }
   return true;
 }

@@ -11,7 +11,15 @@ namespace canopy {
 // Longest name of a peer, group, creator, cluster or zone, in bytes.
 inline constexpr std::size_t max_name_size = 255;
 
-// Whether it is UTF-8 (RFC 3629) without control characters, so that it can be
+// Bytes of the UTF-8 character (RFC 3629) at the front; 0 if there is none.
+std::size_t utf8_size(std::string_view text) noexcept;
+
+bool is_utf8(std::string_view text) noexcept;
+
+// Whether one UTF-8 character is a control character.
+bool is_control(std::string_view character) noexcept;
+
+// Whether it is UTF-8 without control characters, so that it can be
 // written to logs and terminals as it is.
 bool is_printable(std::string_view text) noexcept;
 

@@ -22,6 +22,14 @@ TEST(Text, RefusesMalformedUtf8) {
   }
 }
 
+TEST(Text, ControlCharactersAreUtf8AllTheSame) {
+  EXPECT_TRUE(is_utf8(std::string_view("a\n\0\xc2\x9b", 5)));
+  EXPECT_FALSE(is_utf8("a\xc3"));
+  EXPECT_EQ(utf8_size("\xe2\x82\xac!"), 3U);
+  EXPECT_EQ(utf8_size("\xe2\x82"), 0U);
+  EXPECT_EQ(utf8_size(""), 0U);
+}
+
 TEST(Text, ANameHasOneTo255Bytes) {
   EXPECT_FALSE(is_valid_name(""));
   EXPECT_TRUE(is_valid_name("a"));
