@@ -20,33 +20,12 @@
 #include "pastry/pastry.hpp"
 #include "scribe/config.hpp"
 #include "scribe/counters.hpp"
+#include "scribe/events.hpp"
+#include "scribe/group_name.hpp"
+#include "scribe/operations.hpp"
 #include "wire/env.hpp"
 
 namespace canopy::scribe {
-
-Id group_id(const wire::GroupName& name, unsigned id_bits);
-
-// What the node's own members get.
-class Events {
- public:
-  // A multicast for a group that this node is a member of.
-  virtual void multicast(const wire::Multicast& message) = 0;
-  // An anycast reached this node, a member: whether it takes it.
-  virtual bool anycast(const wire::Anycast& message) = 0;
-  // The membership is over although nobody left (the root refuses the group).
-  virtual void detached(const Id& group, boost::system::error_code reason) = 0;
-
- protected:
-  ~Events() = default;
-};
-
-struct PublishOutcome {
-  boost::system::error_code error;
-  wire::MessageId id;  // zero if the message never left for want of room or size
-  PeerRef root;        // empty if not known (ack none)
-  std::uint64_t epoch = 0;
-  std::uint64_t sequence = 0;
-};
 
 // This node's place in one group's tree.
 struct GroupView {
@@ -62,11 +41,6 @@ struct GroupView {
 
 class Scribe final : public pastry::Application {
  public:
-  using Completion = std::function<void(boost::system::error_code)>;
-  using PublishCompletion = std::function<void(const PublishOutcome&)>;
-  using AnycastCompletion = std::function<void(boost::system::error_code, PeerRef member)>;
-  using TreeCompletion = std::function<void(boost::system::error_code, const wire::TreeReply&)>;
-
   // Config, Pastry, Env and Events must outlive it.
   Scribe(const Config& config, pastry::Pastry& pastry, wire::Env& env, Events& events);
   ~Scribe();

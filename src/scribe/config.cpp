@@ -1,0 +1,17 @@
+#include "scribe/config.hpp"
+
+namespace canopy::scribe {
+
+Config Config::wan() {
+  Config config;
+  config.heartbeat_interval = 3s;
+  config.join_retry_interval = 3s;
+  config.join_retry_max = 24s;
+  config.request_timeout = 15s;
+  config.request_retry_interval = 3s;
+  config.departure_timeout = 6s;
+  config.root_search_timeout = 2s;
+  return config;
+}
+
+}  // namespace canopy::scribe

@@ -1,0 +1,77 @@
+// What the parts of a Scribe node share: the world outside, the groups that
+// this node is in the tree of, its tree neighbours, counters. Each part keeps
+// the rest of its state to itself.
+#pragma once
+
+#include <map>
+#include <utility>
+
+#include "pastry/pastry.hpp"
+#include "scribe/config.hpp"
+#include "scribe/counters.hpp"
+#include "scribe/events.hpp"
+#include "scribe/group.hpp"
+#include "scribe/neighbors.hpp"
+#include "scribe/upcalls.hpp"
+#include "wire/env.hpp"
+
+namespace canopy::scribe {
+
+struct Core {
+  Core(const Config& configuration, pastry::Pastry& pastry_below, wire::Env& environment,
+       Events& users)
+      : config(configuration),
+        pastry(pastry_below),
+        env(environment),
+        events(users),
+        self(pastry_below.self()),
+        neighbors(configuration) {}
+
+  const Config& config;
+  pastry::Pastry& pastry;
+  wire::Env& env;
+  Events& events;
+  const PeerRef self;
+
+  Counters counters;
+  Upcalls upcalls;
+  std::map<Id, Group> groups;
+  Neighbors neighbors;
+  std::uint32_t last_nonce = 0;  // of JOINs; 0 is never drawn
+  bool departing = false;
+
+  std::uint64_t last_sequence = 0;  // of messages that this node has named
+
+  MonoTime now() const { return env.now(); }
+  wire::MessageId next_message_id() {
+    const PeerDescriptor& descriptor = env.peers()[self];
+    return {descriptor.id, descriptor.incarnation, ++last_sequence};
+  }
+  std::uint32_t next_nonce() noexcept {
+    if (++last_nonce == 0) ++last_nonce;
+    return last_nonce;
+  }
+
+  Group* find(const Id& id) {
+    const auto found = groups.find(id);
+    return found == groups.end() ? nullptr : &found->second;
+  }
+  const Group* find(const Id& id) const {
+    const auto found = groups.find(id);
+    return found == groups.end() ? nullptr : &found->second;
+  }
+
+  void add_edge(PeerRef peer, Side side, const Id& group) {
+    neighbors.add(peer, side, group, now());
+    if (config.maintenance) wake_at(neighbors.next_deadline());
+  }
+
+  void send(PeerRef to, wire::Message message) { pastry.send(to, std::move(message)); }
+
+  // Asks to be woken for a deadline that has come up between two ticks.
+  void wake_at(MonoTime deadline) {
+    if (deadline != never) env.wake_at(deadline);
+  }
+};
+
+}  // namespace canopy::scribe

@@ -1,0 +1,241 @@
+#include "scribe/dissemination.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <canopy/error.hpp>
+
+#include "scribe/group_name.hpp"
+#include "scribe/roots.hpp"
+#include "scribe/tree.hpp"
+
+namespace canopy::scribe {
+
+Dissemination::Dissemination(Core& core, Roots& roots, Tree& tree)
+    : core_(core),
+      roots_(roots),
+      tree_(tree),
+      pending_(core.config.pending_publishes_max),
+      roots_known_(core.config.root_cache_max) {}
+
+// --- At the publisher ---
+
+void Dissemination::publish(const wire::GroupName& name, wire::AckMode ack, Buffer body,
+                            PublishCompletion done) {
+  const auto complete = [&](const PublishOutcome& outcome) {
+    core_.upcalls.call([done = std::move(done), outcome] { done(outcome); });
+  };
+  const auto fail_with = [&](errc error) {
+    PublishOutcome outcome;
+    outcome.error = error;
+    complete(outcome);
+  };
+  if (core_.departing) return fail_with(errc::shutting_down);
+  if (!core_.pastry.active()) return fail_with(errc::not_active);
+  if (!valid_name(name)) return fail_with(errc::bad_name);
+  if (!acceptable(body)) return fail_with(errc::too_large);
+  const bool waits = ack != wire::AckMode::none;
+  if (waits && pending_.full()) return fail_with(errc::queue_full);
+
+  ++core_.counters.publishes;
+  const Id group = group_id(name, core_.pastry.config().id_bits);
+  wire::Publish message{group, name, core_.next_message_id(), core_.self, ack, std::move(body)};
+  const std::uint64_t sequence = message.id.sequence;
+  const CachedRoot* cached = roots_known_.use(group);
+  const PeerRef root = cached ? cached->root : PeerRef{};
+  const MonoTime now = core_.now();
+  const bool in_doubt = cached && core_.config.maintenance && !pending_.full() &&
+                        now - cached->confirmed > core_.config.heartbeat_interval;
+  PublishOutcome outcome;
+  outcome.id = message.id;
+  outcome.root = root;
+  if (!waits) complete(outcome);
+  if (waits || in_doubt) {
+    message.ack = wire::AckMode::root;
+    PendingPublish pending{message, waits ? std::move(done) : PublishCompletion{}, root,
+                           now + core_.config.request_timeout};
+    const MonoTime look_at =
+        core_.config.maintenance ? now + core_.config.request_retry_interval : never;
+    pending_.add(sequence, std::move(pending), look_at);
+    core_.wake_at(look_at);
+  }
+  send(message, root);
+}
+
+void Dissemination::send(const wire::Publish& publish, PeerRef root) {
+  const Group* group = core_.find(publish.group);
+  if (group && group->serves_as_root()) {
+    serve(publish, Way::direct);
+  } else if (root && root != core_.self && !core_.pastry.suspected(root)) {
+    core_.send(root, publish);
+  } else {
+    core_.pastry.route(publish.group, publish);
+  }
+}
+
+// The same id, by routing: the root that was cached may be no more.
+void Dissemination::send_again(std::uint64_t sequence) {
+  PendingPublish* pending = pending_.find(sequence);
+  if (!pending) return;
+  ++core_.counters.publish_retries;
+  if (pending->sent_to) roots_known_.forget(pending->message.group, pending->sent_to);
+  pending->sent_to = {};
+  const MonoTime next = core_.now() + core_.config.request_retry_interval;
+  pending_.look_again(sequence, std::min(next, pending->deadline));
+  core_.wake_at(pending_.next_deadline());
+  const wire::Publish message = pending->message;  // the ack may come within the call
+  core_.pastry.route(message.group, message);
+}
+
+void Dissemination::finish(std::uint64_t sequence, const wire::PublishAck& ack) {
+  auto pending = pending_.take(sequence);
+  if (!pending || !pending->done) return;
+  PublishOutcome outcome;
+  if (ack.error != 0) outcome.error = static_cast<errc>(ack.error);
+  outcome.id = pending->message.id;
+  outcome.root = ack.root;
+  outcome.epoch = ack.epoch;
+  outcome.sequence = ack.sequence;
+  core_.upcalls.call([done = std::move(pending->done), outcome] { done(outcome); });
+}
+
+void Dissemination::on_publish_ack(PeerRef, const wire::PublishAck& ack) {
+  const PeerDescriptor& self = core_.env.peers()[core_.self];
+  if (ack.id.publisher != self.id || ack.id.incarnation != self.incarnation) return;
+  const PendingPublish* pending = pending_.find(ack.id.sequence);
+  if (!pending) return;
+  if (ack.root && ack.error == 0 && ack.root != core_.self) {
+    roots_known_.set(pending->message.group, ack.root, core_.now());
+  }
+  finish(ack.id.sequence, ack);
+}
+
+void Dissemination::on_root_address(const wire::RootAddress& address) {
+  if (address.root && address.root != core_.self) {
+    roots_known_.set(address.group, address.root, core_.now());
+  }
+}
+
+void Dissemination::peer_failed(PeerRef peer) {
+  roots_known_.forget_peer(peer);
+  if (!core_.config.maintenance) return;
+  for (const std::uint64_t sequence : pending_.sent_to(peer)) {
+    pending_.find(sequence)->root_failed = true;
+    send_again(sequence);
+  }
+}
+
+void Dissemination::tick() {
+  for (const std::uint64_t sequence : pending_.take_due(core_.now())) {
+    const PendingPublish& pending = *pending_.find(sequence);
+    if (core_.now() < pending.deadline) {
+      send_again(sequence);
+    } else {
+      const errc error = pending.root_failed ? errc::lost_root : errc::timed_out;
+      finish(sequence, {pending.message.id, static_cast<std::uint16_t>(error), {}, 0, 0});
+    }
+  }
+}
+
+void Dissemination::shut_down() {
+  for (const std::uint64_t sequence : pending_.all()) {
+    finish(sequence, {{}, static_cast<std::uint16_t>(errc::shutting_down), {}, 0, 0});
+  }
+}
+
+// --- At the root ---
+
+void Dissemination::serve(const wire::Publish& publish, Way way) {
+  Group* group = core_.find(publish.group);
+  if (*group->name() != publish.name) return acknowledge(publish, errc::name_conflict, way);
+  const bool handing_over = group->standing() == Standing::handing_over;
+  if (group->first_sight(publish.id, window_of(*group))) {
+    wire::Multicast message;
+    message.group = publish.group;
+    message.id = publish.id;
+    message.body = publish.body;
+    spread(message, *group, {});
+  } else {
+    ++core_.counters.duplicates_dropped;
+  }
+  if (handing_over) {
+    // The new root may have children of its own by now; it answers as well.
+    core_.send(roots_.record(publish.group)->successor, publish);
+  } else {
+    acknowledge(publish, {}, way);
+  }
+}
+
+void Dissemination::acknowledge(const wire::Publish& publish, boost::system::error_code error,
+                                Way way) {
+  if (publish.ack != wire::AckMode::none) {
+    wire::PublishAck ack;
+    ack.id = publish.id;
+    ack.error = static_cast<std::uint16_t>(error.value());
+    ack.root = core_.self;
+    if (publish.origin == core_.self) return finish(publish.id.sequence, ack);
+    core_.send(publish.origin, ack);
+  } else if (!error && way == Way::routed && publish.origin != core_.self) {
+    core_.send(publish.origin, wire::RootAddress{publish.group, core_.self});
+  }
+}
+
+void Dissemination::refuse_unknown(const wire::Publish& publish) {
+  ++core_.counters.publishes_unknown_group;
+  acknowledge(publish, errc::no_such_group, Way::routed);
+}
+
+void Dissemination::on_direct_publish(PeerRef from, const wire::Publish& publish) {
+  const Group* group = core_.find(publish.group);
+  if (group && group->serves_as_root()) return serve(publish, Way::direct);
+  ++core_.counters.publishes_forwarded;
+  const PeerRef next = core_.pastry.next_hop(publish.group);
+  if (next == from && next) {
+    // The root itself sends it here: it departs, and its state is on the way.
+    if (roots_.serve_or_hold(publish.group, publish)) serve(publish, Way::direct);
+  } else {
+    core_.pastry.route(publish.group, publish);
+  }
+}
+
+// --- At tree nodes ---
+
+void Dissemination::on_multicast(PeerRef from, const wire::Multicast& message) {
+  Group* group = core_.find(message.group);
+  const SenderVerdict verdict = group ? group->judge(from, core_.now()) : SenderVerdict::stray;
+  if (verdict == SenderVerdict::stray) {
+    ++core_.counters.strays_dropped;
+    return tree_.answer_stray(from, message.group);
+  }
+  core_.neighbors.heard_from_parent(from, core_.now());
+  if (group->first_sight(message.id, window_of(*group))) {
+    spread(message, *group, from);
+  } else {
+    ++core_.counters.duplicates_dropped;
+  }
+}
+
+void Dissemination::spread(const wire::Multicast& message, const Group& group, PeerRef except) {
+  for (const Child& child : group.children) {
+    if (child.peer == except) continue;
+    ++core_.counters.multicasts_sent;
+    core_.neighbors.sent_to(child.peer, core_.now());
+    core_.send(child.peer, message);
+  }
+  if (group.member) {
+    ++core_.counters.multicasts_delivered;
+    core_.upcalls.multicast(message);
+  }
+}
+
+std::size_t Dissemination::window_of(const Group& group) const {
+  return group.serves_as_root() ? core_.config.duplicate_window
+                                : core_.config.tree_duplicate_window;
+}
+
+void Dissemination::collect_peers(std::vector<PeerRef>& in_use) const {
+  pending_.collect_peers(in_use);
+  roots_known_.collect_peers(in_use);
+}
+
+}  // namespace canopy::scribe

@@ -1,0 +1,32 @@
+// Remembers the last messages of one group, so that a retry or a second way
+// through the tree does not reach a member twice.
+//
+// Keeps a 64-bit hash of each message id: among a thousand remembered ones, a
+// new message is taken for a duplicate once in 10^16. Bounded, oldest out
+// first; grows with use, so that a silent group costs nothing. Looked up
+// linearly, which is quick up to the few thousand it is meant for.
+// Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "wire/scribe_messages.hpp"
+
+namespace canopy::scribe {
+
+class DuplicateWindow {
+ public:
+  // Remembers the message; false if it was remembered already. `capacity` may
+  // differ from call to call (a node that becomes root remembers more).
+  bool insert(const wire::MessageId& id, std::size_t capacity);
+
+  std::size_t size() const noexcept { return hashes_.size(); }
+
+ private:
+  std::vector<std::uint64_t> hashes_;  // a ring once it is full
+  std::size_t oldest_ = 0;
+};
+
+}  // namespace canopy::scribe

@@ -1,0 +1,26 @@
+// What a node's own members get from Scribe. Called on the overlay's thread,
+// when the protocol is at rest: implementations may call Scribe.
+#pragma once
+
+#include <boost/system/error_code.hpp>
+
+#include "base/id.hpp"
+#include "wire/scribe_messages.hpp"
+
+namespace canopy::scribe {
+
+class Events {
+ public:
+  // A multicast for a group that this node is a member of.
+  virtual void multicast(const wire::Multicast& message) = 0;
+  // An anycast reached this node, a member: whether it takes it. Must not call
+  // Scribe.
+  virtual bool anycast(const wire::Anycast& message) = 0;
+  // The membership is over although nobody left (the root refuses the group).
+  virtual void detached(const Id& group, boost::system::error_code reason) = 0;
+
+ protected:
+  ~Events() = default;
+};
+
+}  // namespace canopy::scribe

@@ -1,0 +1,125 @@
+// One node's place in one group's tree, as a state machine without I/O: who is
+// the parent, who are the children, whom to believe.
+//
+// Events come in as function calls and the result says what to do about them;
+// tree.cpp and roots.cpp send the messages. About a hundred bytes, plus twelve
+// a child and four an ancestor. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/peer.hpp"
+#include "base/time.hpp"
+#include "scribe/children_table.hpp"
+#include "scribe/duplicate_window.hpp"
+#include "wire/scribe_messages.hpp"
+
+namespace canopy::scribe {
+
+enum class Standing : std::uint8_t {
+  joining,       // looks for a parent; its own subtree stays as it is
+  attached,      // a parent has acknowledged it
+  searching,     // is to be the root, and asks others what they know of the group
+  root,          // serves the group
+  handing_over,  // still serves it, until a closer peer has taken it
+};
+
+enum class AckVerdict {
+  attached,      // the sender is the parent from now on
+  path_changed,  // from the parent, with another way from the root
+  unchanged,     // from the parent, nothing new
+  surplus,       // this node has, or wants, no parent by that JOIN: Leave it
+  loop,          // this node is among the sender's ancestors: Leave it, JOIN again
+};
+
+enum class PathVerdict { ignored, unchanged, changed, loop };
+
+enum class SenderVerdict {
+  parent,     // take its multicasts
+  tolerated,  // not the parent (yet, or any more), but its multicasts are welcome
+  stray,      // it takes this node for its child by mistake
+};
+
+class Group {
+ public:
+  using Name = std::shared_ptr<const wire::GroupName>;
+
+  explicit Group(Name name) : name_(std::move(name)) {}
+
+  const Name& name() const noexcept { return name_; }
+
+  bool member = false;
+  ChildrenTable children;
+
+  Standing standing() const noexcept { return standing_; }
+  bool serves_as_root() const noexcept {
+    return standing_ == Standing::root || standing_ == Standing::handing_over;
+  }
+  bool root_role() const noexcept { return serves_as_root() || standing_ == Standing::searching; }
+  // In the tree all the way to the root, as far as it knows.
+  bool in_tree() const noexcept { return standing_ == Standing::attached || serves_as_root(); }
+  // Whether there is a reason to be in the tree.
+  bool needed() const noexcept { return member || !children.empty() || root_role(); }
+
+  PeerRef parent() const noexcept { return parent_; }
+  // The parent before, unless it knows already that it no longer is one.
+  PeerRef take_untold_parent() noexcept;
+  const wire::Peers& root_path() const noexcept { return root_path_; }
+  bool on_root_path(PeerRef peer) const noexcept;
+  // What the children are told: the way to this node, itself last, cut to the
+  // nearest `max` ancestors.
+  wire::Peers path_below(PeerRef self, std::size_t max) const;
+
+  // --- Looking for a parent ---
+  // The nonce is that of all JOINs until the next begin_join.
+  void begin_join(std::uint32_t nonce, bool detour = false) noexcept;
+  bool detour() const noexcept { return detour_; }  // by another way than the usual
+  std::uint32_t join_nonce() const noexcept { return join_nonce_; }
+  // JOINs sent since begin_join; saturates.
+  std::uint8_t join_attempts() const noexcept { return join_attempts_; }
+  void join_sent() noexcept;
+  AckVerdict on_join_ack(PeerRef from, std::uint32_t nonce, const wire::Peers& path, PeerRef self);
+  PathVerdict on_root_path(PeerRef from, const wire::Peers& path, PeerRef self);
+
+  // Back to joining. The lost parent is remembered: it may be slow rather than
+  // dead, and what it sends until then is welcome.
+  void lose_parent() noexcept;
+  void welcome_former_until(MonoTime time) noexcept { former_welcome_until_ = time; }
+  // The same without remembering it.
+  void drop_parent() noexcept;
+  // The peer has taken the root over and sends multicasts here as to a child.
+  void owe_leave_to(PeerRef peer) noexcept;
+
+  SenderVerdict judge(PeerRef sender, MonoTime now) const noexcept;
+
+  // --- Being the root ---
+  void become_searching() noexcept { become(Standing::searching); }
+  void become_root() noexcept { become(Standing::root); }
+  void hand_over() noexcept { become(Standing::handing_over); }
+  void step_down() noexcept { become(Standing::joining); }
+
+  // Whether the message is new here; remembers it.
+  bool first_sight(const wire::MessageId& id, std::size_t window);
+
+  void collect_peers(std::vector<PeerRef>& in_use) const;
+
+ private:
+  void become(Standing standing) noexcept;
+
+  Name name_;
+  wire::Peers root_path_;  // from the root down to the parent; kept while joining
+  std::unique_ptr<DuplicateWindow> seen_;
+  MonoTime former_welcome_until_{};
+  PeerRef parent_;
+  PeerRef former_parent_;
+  std::uint32_t join_nonce_ = 0;
+  std::uint8_t join_attempts_ = 0;
+  bool detour_ = false;
+  bool former_parent_told_ = true;
+  Standing standing_ = Standing::joining;
+};
+
+}  // namespace canopy::scribe

@@ -1,0 +1,155 @@
+#include "scribe/neighbors.hpp"
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+
+namespace canopy::scribe {
+
+namespace {
+
+// Multicasts stand in for this many heartbeats at most, less one.
+constexpr int full_heartbeat_every = 5;
+
+// Whether this view of the sender's has now differed twice in a row.
+bool lasting(std::uint8_t& mismatches, bool same) noexcept {
+  if (same) {
+    mismatches = 0;
+    return false;
+  }
+  if (++mismatches < 2) return false;
+  mismatches = 0;
+  return true;
+}
+
+}  // namespace
+
+void Neighbors::add(PeerRef peer, Side side, const Id& group, MonoTime now) {
+  const auto place = std::ranges::lower_bound(table_, peer, {}, &Neighbor::peer);
+  const bool known = place != table_.end() && place->peer == peer;
+  Neighbor& neighbor = known ? *place : *table_.insert(place, Neighbor{});
+  neighbor.peer = peer;
+  GroupSet& set = side == Side::parent_of ? neighbor.parent_of : neighbor.child_of;
+  if (side == Side::parent_of) {
+    neighbor.heard_child = now;
+    // The JoinAck that goes with it is a sign of life; the first heartbeat
+    // follows after the usual interval.
+    neighbor.sent = now;
+    if (set.empty()) neighbor.told = now;
+  } else {
+    neighbor.heard_parent = now;
+    if (set.empty() && neighbor.parent_of.empty()) neighbor.told = now;
+  }
+  set.add(group);
+  next_deadline_ = std::min(next_deadline_, deadline_of(neighbor));
+}
+
+void Neighbors::remove(PeerRef peer, Side side, const Id& group) {
+  const auto place = std::ranges::lower_bound(table_, peer, {}, &Neighbor::peer);
+  CANOPY_ASSERT(place != table_.end() && place->peer == peer);
+  GroupSet& set = side == Side::parent_of ? place->parent_of : place->child_of;
+  CANOPY_ASSERT(!set.empty());
+  set.remove(group);
+  if (place->parent_of.empty() && place->child_of.empty()) table_.erase(place);
+}
+
+void Neighbors::sent_to(PeerRef peer, MonoTime now) noexcept {
+  if (Neighbor* neighbor = find(peer)) neighbor->sent = now;
+}
+
+void Neighbors::heard_from_parent(PeerRef peer, MonoTime now) noexcept {
+  if (Neighbor* neighbor = find(peer)) neighbor->heard_parent = now;
+}
+
+Neighbors::Mismatch Neighbors::on_heartbeat(PeerRef from, const wire::TreeHeartbeat& heartbeat,
+                                            MonoTime now) {
+  const GroupSet their_parent_of{heartbeat.parent_hash, heartbeat.parent_count};
+  const GroupSet their_child_of{heartbeat.child_hash, heartbeat.child_count};
+  Neighbor* neighbor = find(from);
+  if (!neighbor) {
+    // Nothing is shared, so nothing can be lost by speaking up at once.
+    return {.parent_of = !their_child_of.empty(), .child_of = !their_parent_of.empty()};
+  }
+  if (!their_parent_of.empty()) neighbor->heard_parent = now;
+  if (!their_child_of.empty()) neighbor->heard_child = now;
+  return {
+      .parent_of = lasting(neighbor->parent_of_mismatches, neighbor->parent_of == their_child_of),
+      .child_of = lasting(neighbor->child_of_mismatches, neighbor->child_of == their_parent_of)};
+}
+
+wire::TreeHeartbeat Neighbors::heartbeat_for(PeerRef peer) const noexcept {
+  const Neighbor* neighbor = find(peer);
+  if (!neighbor) return {};
+  return {.parent_hash = neighbor->parent_of.hash,
+          .parent_count = neighbor->parent_of.count,
+          .child_hash = neighbor->child_of.hash,
+          .child_count = neighbor->child_of.count};
+}
+
+Neighbors::Due Neighbors::take_due(MonoTime now) {
+  Due due;
+  if (now < next_deadline_) return due;
+  next_deadline_ = never;
+  // What would be due soon goes along: neighbours fall into step, and the node
+  // wakes once an interval rather than once a neighbour.
+  const MonoTime soon = now + config_.heartbeat_interval / 4;
+  for (Neighbor& neighbor : table_) {
+    if (heartbeat_due(neighbor) <= soon) {
+      due.heartbeats.push_back(neighbor.peer);
+      const auto intervals = (now - neighbor.told) / config_.heartbeat_interval;
+      if (!neighbor.parent_of.empty() && intervals > 1) {
+        due.suppressed += static_cast<std::uint64_t>(intervals - 1);
+      }
+      neighbor.sent = neighbor.told = now;
+    }
+    if (parent_silent_at(neighbor) <= now) {
+      due.silent_parents.push_back(neighbor.peer);
+      neighbor.heard_parent = now;
+    }
+    if (child_silent_at(neighbor) <= now) {
+      due.silent_children.push_back(neighbor.peer);
+      neighbor.heard_child = now;
+    }
+    next_deadline_ = std::min(next_deadline_, deadline_of(neighbor));
+  }
+  return due;
+}
+
+void Neighbors::collect_peers(std::vector<PeerRef>& in_use) const {
+  for (const Neighbor& neighbor : table_) in_use.push_back(neighbor.peer);
+}
+
+Neighbors::Neighbor* Neighbors::find(PeerRef peer) noexcept {
+  const auto place = std::ranges::lower_bound(table_, peer, {}, &Neighbor::peer);
+  return place != table_.end() && place->peer == peer ? &*place : nullptr;
+}
+
+const Neighbors::Neighbor* Neighbors::find(PeerRef peer) const noexcept {
+  const auto place = std::ranges::lower_bound(table_, peer, {}, &Neighbor::peer);
+  return place != table_.end() && place->peer == peer ? &*place : nullptr;
+}
+
+MonoTime Neighbors::heartbeat_due(const Neighbor& neighbor) const noexcept {
+  if (!neighbor.parent_of.empty()) {
+    return std::min(neighbor.sent + config_.heartbeat_interval,
+                    neighbor.told + full_heartbeat_every * config_.heartbeat_interval);
+  }
+  return neighbor.told + config_.child_refresh_interval;
+}
+
+MonoTime Neighbors::parent_silent_at(const Neighbor& neighbor) const noexcept {
+  if (neighbor.child_of.empty()) return never;
+  // A quarter on top, for a parent whose heartbeats fall into step with others.
+  return neighbor.heard_parent + config_.heartbeats_missed * config_.heartbeat_interval +
+         config_.heartbeat_interval / 4;
+}
+
+MonoTime Neighbors::child_silent_at(const Neighbor& neighbor) const noexcept {
+  return neighbor.parent_of.empty() ? never : neighbor.heard_child + config_.child_expiry;
+}
+
+MonoTime Neighbors::deadline_of(const Neighbor& neighbor) const noexcept {
+  return std::min({heartbeat_due(neighbor), parent_silent_at(neighbor), child_silent_at(neighbor)});
+}
+
+}  // namespace canopy::scribe

@@ -1,0 +1,86 @@
+// The peers that this node shares tree edges with: heartbeats per neighbour,
+// however many groups run over the edge.
+//
+// A parent lets a child hear from it every heartbeat_interval; a child reports
+// to its parent every child_refresh_interval. Both say which groups they share
+// by a GroupSet per direction, so that a difference between the two ends is
+// noticed. Multicasts do a heartbeat's work, except that every few seconds one
+// is sent nevertheless, for its sets. About a hundred bytes a neighbour.
+// No I/O: says what is due, and to whom. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/peer.hpp"
+#include "base/time.hpp"
+#include "scribe/config.hpp"
+#include "scribe/group_set.hpp"
+#include "wire/scribe_messages.hpp"
+
+namespace canopy::scribe {
+
+enum class Side : std::uint8_t {
+  parent_of,  // this node is the neighbour's parent
+  child_of,   // the neighbour is this node's parent
+};
+
+class Neighbors {
+ public:
+  explicit Neighbors(const Config& config) : config_(config) {}
+
+  void add(PeerRef peer, Side side, const Id& group, MonoTime now);
+  void remove(PeerRef peer, Side side, const Id& group);
+
+  // Tree traffic went to the neighbour, or came from it as a parent.
+  void sent_to(PeerRef peer, MonoTime now) noexcept;
+  void heard_from_parent(PeerRef peer, MonoTime now) noexcept;
+
+  // The sides on which the sender's view has differed from this node's twice in
+  // a row, which is longer than a message under way can explain.
+  struct Mismatch {
+    bool parent_of = false;
+    bool child_of = false;
+  };
+  Mismatch on_heartbeat(PeerRef from, const wire::TreeHeartbeat& heartbeat, MonoTime now);
+
+  wire::TreeHeartbeat heartbeat_for(PeerRef peer) const noexcept;
+
+  struct Due {
+    std::vector<PeerRef> heartbeats;       // to send
+    std::vector<PeerRef> silent_parents;   // lost; told once until heard again
+    std::vector<PeerRef> silent_children;  // expired
+    std::uint64_t suppressed = 0;          // heartbeats that multicasts stood in for
+  };
+  Due take_due(MonoTime now);
+  MonoTime next_deadline() const noexcept { return next_deadline_; }
+
+  std::size_t size() const noexcept { return table_.size(); }
+  void collect_peers(std::vector<PeerRef>& in_use) const;
+
+ private:
+  struct Neighbor {
+    PeerRef peer;
+    std::uint8_t parent_of_mismatches = 0;
+    std::uint8_t child_of_mismatches = 0;
+    GroupSet parent_of;
+    GroupSet child_of;
+    MonoTime sent{};          // the latest sign of life to it
+    MonoTime told{};          // the latest heartbeat to it
+    MonoTime heard_parent{};  // from it as a parent
+    MonoTime heard_child{};   // from it as a child
+  };
+
+  Neighbor* find(PeerRef peer) noexcept;
+  const Neighbor* find(PeerRef peer) const noexcept;
+  MonoTime heartbeat_due(const Neighbor& neighbor) const noexcept;
+  MonoTime parent_silent_at(const Neighbor& neighbor) const noexcept;
+  MonoTime child_silent_at(const Neighbor& neighbor) const noexcept;
+  MonoTime deadline_of(const Neighbor& neighbor) const noexcept;
+
+  const Config& config_;
+  std::vector<Neighbor> table_;     // by PeerRef
+  MonoTime next_deadline_ = never;  // at the latest; may be earlier than need be
+};
+
+}  // namespace canopy::scribe

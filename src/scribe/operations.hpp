@@ -1,0 +1,29 @@
+// How Scribe's operations end. Completions are called on the overlay's thread,
+// never from within the call that started the operation, exactly once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include <boost/system/error_code.hpp>
+
+#include "base/peer.hpp"
+#include "wire/scribe_messages.hpp"
+
+namespace canopy::scribe {
+
+struct PublishOutcome {
+  boost::system::error_code error;
+  wire::MessageId id;  // zero if the message never left for want of room or size
+  PeerRef root;        // empty if not known (ack none)
+  std::uint64_t epoch = 0;
+  std::uint64_t sequence = 0;
+};
+
+using Completion = std::function<void(boost::system::error_code)>;
+using PublishCompletion = std::function<void(const PublishOutcome&)>;
+// The member that took the message.
+using AnycastCompletion = std::function<void(boost::system::error_code, PeerRef member)>;
+using TreeCompletion = std::function<void(boost::system::error_code, const wire::TreeReply&)>;
+
+}  // namespace canopy::scribe

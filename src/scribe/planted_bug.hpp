@@ -1,0 +1,21 @@
+// Bugs planted on purpose, to test that the simulator's checkers find them.
+//
+// A test builds this layer with CANOPY_PLANTED_SCRIBE_BUG defined as one of the
+// values below; everything else is built without, and the branches vanish.
+#pragma once
+
+namespace canopy::scribe {
+
+enum class PlantedBug {
+  none = 0,
+  loops_accepted = 1,    // a JOIN from a node on the own root path is adopted
+  leave_not_pruned = 2,  // a forwarder stays when its last child has left
+};
+
+#ifdef CANOPY_PLANTED_SCRIBE_BUG
+inline constexpr PlantedBug planted_bug{CANOPY_PLANTED_SCRIBE_BUG};
+#else
+inline constexpr PlantedBug planted_bug = PlantedBug::none;
+#endif
+
+}  // namespace canopy::scribe

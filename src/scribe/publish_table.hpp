@@ -1,0 +1,56 @@
+// Publishes of this node that wait for the root's word.
+//
+// A message that asks for no ack waits here too while it is not certain that
+// the cached root is alive; nobody is told how that ends. Bounded. Says what is
+// due and sends nothing. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/peer.hpp"
+#include "base/time.hpp"
+#include "scribe/deadline_set.hpp"
+#include "scribe/operations.hpp"
+#include "wire/scribe_messages.hpp"
+
+namespace canopy::scribe {
+
+struct PendingPublish {
+  wire::Publish message;   // as it is sent again
+  PublishCompletion done;  // empty: nobody waits
+  PeerRef sent_to;         // directly; empty if it was routed
+  MonoTime deadline{};
+  bool root_failed = false;  // since it was sent first
+};
+
+class PublishTable {
+ public:
+  explicit PublishTable(std::size_t capacity) : capacity_(capacity) {}
+
+  bool full() const noexcept { return pending_.size() >= capacity_; }
+  std::size_t size() const noexcept { return pending_.size(); }
+
+  // `look_at`: when to retry or to give up.
+  void add(std::uint64_t sequence, PendingPublish publish, MonoTime look_at);
+  PendingPublish* find(std::uint64_t sequence);
+  void look_again(std::uint64_t sequence, MonoTime at) { timers_.schedule(sequence, at); }
+  std::optional<PendingPublish> take(std::uint64_t sequence);
+
+  std::vector<std::uint64_t> take_due(MonoTime now) { return timers_.take_due(now); }
+  MonoTime next_deadline() const { return timers_.next(); }
+
+  std::vector<std::uint64_t> all() const;
+  // Those that were sent to this peer directly.
+  std::vector<std::uint64_t> sent_to(PeerRef peer) const;
+  void collect_peers(std::vector<PeerRef>& in_use) const;
+
+ private:
+  std::map<std::uint64_t, PendingPublish> pending_;  // by sequence
+  DeadlineSet<std::uint64_t> timers_;
+  std::size_t capacity_;
+};
+
+}  // namespace canopy::scribe

@@ -1,0 +1,90 @@
+#include "scribe/repair.hpp"
+
+#include "scribe/group_set_pages.hpp"
+#include "scribe/tree.hpp"
+
+namespace canopy::scribe {
+
+namespace {
+
+// Orphans of one parent do not all speak at the same moment.
+constexpr int rejoin_spread_share = 10;  // of a heartbeat interval
+
+}  // namespace
+
+void Repair::tick() {
+  const Neighbors::Due due = core_.neighbors.take_due(core_.now());
+  core_.counters.heartbeats_suppressed += due.suppressed;
+  for (const PeerRef peer : due.heartbeats) {
+    ++core_.counters.heartbeats_sent;
+    core_.send(peer, core_.neighbors.heartbeat_for(peer));
+  }
+  for (const PeerRef peer : due.silent_parents) {
+    core_.pastry.suspect(peer);
+    tree_.parent_lost(peer, Tree::Loss::silent,
+                      core_.config.heartbeat_interval / rejoin_spread_share);
+  }
+  for (const PeerRef peer : due.silent_children) {
+    ++core_.counters.children_expired;
+    for (const Id& id : shared_groups(peer, Side::parent_of)) tree_.strike_child(id, peer);
+  }
+}
+
+void Repair::on_heartbeat(PeerRef from, const wire::TreeHeartbeat& heartbeat) {
+  const Neighbors::Mismatch mismatch = core_.neighbors.on_heartbeat(from, heartbeat, core_.now());
+  if (mismatch.parent_of) send_pages(from, Side::parent_of);
+  if (mismatch.child_of) send_pages(from, Side::child_of);
+}
+
+void Repair::send_pages(PeerRef to, Side side) {
+  ++core_.counters.set_mismatches;
+  const std::vector<Id> groups = shared_groups(to, side);
+  const std::size_t start = core_.env.random().below(groups.size() / page_groups_max + 1);
+  for (wire::GroupSetPage& page : make_pages(groups, side == Side::parent_of, start)) {
+    ++core_.counters.set_pages_sent;
+    core_.send(to, std::move(page));
+  }
+}
+
+std::vector<Id> Repair::shared_groups(PeerRef peer, Side side) const {
+  std::vector<Id> groups;
+  for (const auto& [id, group] : core_.groups) {
+    if (side == Side::child_of) {
+      if (group.parent() == peer) groups.push_back(id);
+    } else if (const Child* child = group.children.find(peer); child && child->acknowledged) {
+      groups.push_back(id);
+    }
+  }
+  return groups;
+}
+
+void Repair::on_page(PeerRef from, const wire::GroupSetPage& page) {
+  if (!well_formed(page)) {
+    ++core_.counters.malformed;
+  } else if (page.as_parent) {
+    settle_as_child(from, page);
+  } else {
+    settle_as_parent(from, page);
+  }
+}
+
+// The sender tells in which groups it takes this node for its parent.
+void Repair::settle_as_parent(PeerRef child, const wire::GroupSetPage& page) {
+  const PageDifference difference = compare(page, shared_groups(child, Side::parent_of));
+  for (const Id& id : difference.only_theirs) core_.send(child, wire::Orphaned{id});
+  // A JoinAck may have crossed the page: entries that are this young stay.
+  const Duration guard = 2 * core_.config.heartbeat_interval;
+  for (const Id& id : difference.only_ours) {
+    const Child* entry = core_.find(id)->children.find(child);
+    if (ChildrenTable::age(*entry, core_.now()) >= guard) tree_.strike_child(id, child);
+  }
+}
+
+// The sender tells in which groups it takes this node for its child.
+void Repair::settle_as_child(PeerRef parent, const wire::GroupSetPage& page) {
+  const PageDifference difference = compare(page, shared_groups(parent, Side::child_of));
+  for (const Id& id : difference.only_theirs) tree_.disclaim(parent, id);
+  for (const Id& id : difference.only_ours) tree_.parent_disowned(id, parent);
+}
+
+}  // namespace canopy::scribe

@@ -1,0 +1,35 @@
+// Keeping both ends of every tree edge of one mind: heartbeats, silence, and the
+// exchange of group sets where hashes differ.
+//
+// The child's word decides: an entry that the child does not know is struck, a
+// child that the parent does not know looks for a parent again.
+// A part of a Scribe node; shares its Core. Not thread-safe.
+#pragma once
+
+#include <vector>
+
+#include "scribe/core.hpp"
+
+namespace canopy::scribe {
+
+class Tree;
+
+class Repair {
+ public:
+  Repair(Core& core, Tree& tree) : core_(core), tree_(tree) {}
+
+  void on_heartbeat(PeerRef from, const wire::TreeHeartbeat& heartbeat);
+  void on_page(PeerRef from, const wire::GroupSetPage& page);
+  void tick();
+
+ private:
+  void send_pages(PeerRef to, Side side);
+  std::vector<Id> shared_groups(PeerRef peer, Side side) const;
+  void settle_as_parent(PeerRef child, const wire::GroupSetPage& page);
+  void settle_as_child(PeerRef parent, const wire::GroupSetPage& page);
+
+  Core& core_;
+  Tree& tree_;
+};
+
+}  // namespace canopy::scribe

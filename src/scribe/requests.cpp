@@ -1,0 +1,191 @@
+#include "scribe/requests.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <canopy/error.hpp>
+
+#include "scribe/group_name.hpp"
+#include "scribe/roots.hpp"
+
+namespace canopy::scribe {
+
+namespace {
+
+constexpr std::size_t pending_max = 4096;
+constexpr std::size_t reply_children_max = 1024;  // as the codec carries them
+
+}  // namespace
+
+// --- Asking ---
+
+void Requests::create(const wire::GroupName& name, Completion done) {
+  errc error{};
+  if (!valid_name(name)) error = errc::bad_name;
+  if (error != errc{} || !acceptable(error)) {
+    core_.upcalls.call([done = std::move(done), error] { done(error); });
+    return;
+  }
+  wire::GroupCreate message;
+  message.state.group = group_id(name, core_.pastry.config().id_bits);
+  message.state.name = name;
+  message.origin = core_.self;
+  message.nonce = ++last_nonce_;
+  ask(message.nonce, Creation{message, std::move(done)});
+}
+
+void Requests::tree(const Id& group, PeerRef peer, TreeCompletion done) {
+  errc error{};
+  if (!acceptable(error)) {
+    core_.upcalls.call([done = std::move(done), error] { done(error, {}); });
+    return;
+  }
+  const wire::TreeRequest message{++last_nonce_, group, core_.self};
+  ask(message.nonce, Look{message, peer, std::move(done)});
+}
+
+bool Requests::acceptable(errc& error) const {
+  if (core_.departing) {
+    error = errc::shutting_down;
+  } else if (!core_.pastry.active()) {
+    error = errc::not_active;
+  } else if (pending_.size() >= pending_max) {
+    error = errc::queue_full;
+  } else {
+    return true;
+  }
+  return false;
+}
+
+void Requests::ask(std::uint32_t nonce, std::variant<Creation, Look> what) {
+  if (core_.config.maintenance) {
+    timers_.schedule(nonce, core_.now() + core_.config.request_retry_interval);
+    core_.wake_at(timers_.next());
+  }
+  const auto entry =
+      pending_.emplace(nonce, Pending{std::move(what), core_.now() + core_.config.request_timeout});
+  const auto message = entry.first->second.what;  // the answer may come within the call
+  send(message);
+}
+
+void Requests::send(const std::variant<Creation, Look>& what) {
+  if (const auto* creation = std::get_if<Creation>(&what)) {
+    core_.pastry.route(creation->message.state.group, creation->message);
+    return;
+  }
+  const Look& look = std::get<Look>(what);
+  if (!look.peer) {
+    core_.pastry.route(look.message.group, look.message);
+  } else if (look.peer == core_.self) {
+    on_tree_reply(place_in(look.message.group, look.message.nonce));
+  } else {
+    core_.send(look.peer, look.message);
+  }
+}
+
+void Requests::tick() {
+  for (const std::uint32_t nonce : timers_.take_due(core_.now())) {
+    const Pending& pending = pending_.at(nonce);
+    if (core_.now() >= pending.deadline) {
+      end(nonce, errc::timed_out);
+      continue;
+    }
+    timers_.schedule(nonce,
+                     std::min(core_.now() + core_.config.request_retry_interval, pending.deadline));
+    const auto message = pending.what;
+    send(message);
+  }
+}
+
+void Requests::end(std::uint32_t nonce, boost::system::error_code error) {
+  const auto found = pending_.find(nonce);
+  if (found == pending_.end()) return;
+  if (auto* creation = std::get_if<Creation>(&found->second.what)) {
+    core_.upcalls.call([done = std::move(creation->done), error] { done(error); });
+  } else {
+    auto& look = std::get<Look>(found->second.what);
+    core_.upcalls.call([done = std::move(look.done), error] { done(error, {}); });
+  }
+  timers_.cancel(nonce);
+  pending_.erase(found);
+}
+
+// --- Answering ---
+
+void Requests::on_create(const wire::GroupCreate& create) {
+  const boost::system::error_code error = roots_.create(create.state);
+  const wire::GroupCreateReply reply{create.nonce, static_cast<std::uint16_t>(error.value())};
+  if (create.origin == core_.self) {
+    on_create_reply(reply);
+  } else {
+    core_.send(create.origin, reply);
+  }
+}
+
+void Requests::on_tree_request(const wire::TreeRequest& request) {
+  const wire::TreeReply reply = place_in(request.group, request.nonce);
+  if (request.origin == core_.self) {
+    on_tree_reply(reply);
+  } else {
+    core_.send(request.origin, reply);
+  }
+}
+
+wire::TreeReply Requests::place_in(const Id& group_id, std::uint32_t nonce) const {
+  wire::TreeReply reply;
+  reply.nonce = nonce;
+  reply.group = group_id;
+  if (const Group* group = core_.find(group_id)) {
+    reply.in_tree = group->in_tree();
+    reply.root = group->serves_as_root();
+    reply.member = group->member;
+    reply.root_path = group->root_path();
+    reply.children = group->children.peers();
+    reply.children.resize(std::min(reply.children.size(), reply_children_max));
+  }
+  return reply;
+}
+
+// --- Answers ---
+
+void Requests::on_create_reply(const wire::GroupCreateReply& reply) {
+  const auto found = pending_.find(reply.nonce);
+  if (found == pending_.end() || !std::holds_alternative<Creation>(found->second.what)) return;
+  boost::system::error_code error;
+  if (reply.error != 0) error = static_cast<errc>(reply.error);
+  end(reply.nonce, error);
+}
+
+void Requests::on_tree_reply(const wire::TreeReply& reply) {
+  const auto found = pending_.find(reply.nonce);
+  if (found == pending_.end()) return;
+  auto* look = std::get_if<Look>(&found->second.what);
+  if (!look || look->message.group != reply.group) return;
+  boost::system::error_code error;
+  if (!look->peer && !reply.in_tree) error = errc::no_such_group;
+  core_.upcalls.call([done = std::move(look->done), error, reply] { done(error, reply); });
+  timers_.cancel(reply.nonce);
+  pending_.erase(found);
+}
+
+void Requests::peer_failed(PeerRef peer) {
+  std::vector<std::uint32_t> vain;
+  for (const auto& [nonce, pending] : pending_) {
+    const auto* look = std::get_if<Look>(&pending.what);
+    if (look && look->peer == peer) vain.push_back(nonce);
+  }
+  for (const std::uint32_t nonce : vain) end(nonce, errc::unreachable);
+}
+
+void Requests::shut_down() {
+  while (!pending_.empty()) end(pending_.begin()->first, errc::shutting_down);
+}
+
+void Requests::collect_peers(std::vector<PeerRef>& in_use) const {
+  for (const auto& [nonce, pending] : pending_) {
+    const auto* look = std::get_if<Look>(&pending.what);
+    if (look && look->peer) in_use.push_back(look->peer);
+  }
+}
+
+}  // namespace canopy::scribe

@@ -1,0 +1,71 @@
+// Questions of this node to others that end in one answer: creating a group,
+// looking at a tree. Asked again until answered or out of time.
+// A part of a Scribe node; shares its Core. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <variant>
+#include <vector>
+
+#include <canopy/error.hpp>
+
+#include "scribe/core.hpp"
+#include "scribe/deadline_set.hpp"
+#include "scribe/operations.hpp"
+
+namespace canopy::scribe {
+
+class Roots;
+
+class Requests {
+ public:
+  Requests(Core& core, Roots& roots) : core_(core), roots_(roots) {}
+
+  void create(const wire::GroupName& name, Completion done);
+  void tree(const Id& group, PeerRef peer, TreeCompletion done);
+
+  // --- Questions of others; at the root, `create` is for it to decide ---
+  void on_create(const wire::GroupCreate& create);
+  void on_tree_request(const wire::TreeRequest& request);
+
+  // --- Answers ---
+  void on_create_reply(const wire::GroupCreateReply& reply);
+  void on_tree_reply(const wire::TreeReply& reply);
+
+  void peer_failed(PeerRef peer);
+  void shut_down();
+  void tick();
+  MonoTime next_deadline() const { return timers_.next(); }
+  void collect_peers(std::vector<PeerRef>& in_use) const;
+
+ private:
+  struct Creation {
+    wire::GroupCreate message;
+    Completion done;
+  };
+  struct Look {
+    wire::TreeRequest message;
+    PeerRef peer;  // empty: the root
+    TreeCompletion done;
+  };
+  struct Pending {
+    std::variant<Creation, Look> what;
+    MonoTime deadline;
+  };
+
+  bool acceptable(errc& error) const;
+  void ask(std::uint32_t nonce, std::variant<Creation, Look> what);
+  void send(const std::variant<Creation, Look>& what);
+  // Ends the request with this; a creation may end well.
+  void end(std::uint32_t nonce, boost::system::error_code error);
+  wire::TreeReply place_in(const Id& group, std::uint32_t nonce) const;
+
+  Core& core_;
+  Roots& roots_;
+  std::map<std::uint32_t, Pending> pending_;
+  DeadlineSet<std::uint32_t> timers_;
+  std::uint32_t last_nonce_ = 0;
+};
+
+}  // namespace canopy::scribe

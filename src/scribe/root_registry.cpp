@@ -1,0 +1,61 @@
+#include "scribe/root_registry.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace canopy::scribe {
+
+RootRecord* RootRegistry::find(const Id& group) {
+  const auto found = records_.find(group);
+  return found == records_.end() ? nullptr : &found->second;
+}
+
+const RootRecord* RootRegistry::find(const Id& group) const {
+  const auto found = records_.find(group);
+  return found == records_.end() ? nullptr : &found->second;
+}
+
+RootRecord* RootRegistry::merge(const wire::GroupState& state, MonoTime now) {
+  RootRecord* record = find(state.group);
+  if (!record) {
+    if (records_.size() >= states_max_) return nullptr;
+    record = &records_[state.group];
+    record->state = state;
+  } else if (supersedes(state, record->state)) {
+    record->state = state;
+  }
+  record->touched = now;
+  return record;
+}
+
+std::size_t RootRegistry::expire_replicas(MonoTime untouched_since) {
+  return std::erase_if(records_, [&](const auto& entry) {
+    return !entry.second.own && entry.second.touched < untouched_since;
+  });
+}
+
+bool RootRegistry::holds(const RootRecord& record, PeerRef peer) noexcept {
+  return std::ranges::any_of(record.holders, [&](const RootRecord::Holder& holder) {
+    return holder.peer == peer && holder.epoch == record.state.epoch &&
+           holder.version == record.state.version;
+  });
+}
+
+void RootRegistry::confirm(RootRecord& record, PeerRef peer, std::uint64_t epoch,
+                           std::uint64_t version) {
+  const auto found = std::ranges::find(record.holders, peer, &RootRecord::Holder::peer);
+  if (found == record.holders.end()) {
+    record.holders.push_back({peer, epoch, version});
+  } else {
+    *found = {peer, epoch, version};
+  }
+}
+
+bool supersedes(const wire::GroupState& a, const wire::GroupState& b) {
+  if (std::tie(a.epoch, a.version) != std::tie(b.epoch, b.version)) {
+    return std::tie(a.epoch, a.version) > std::tie(b.epoch, b.version);
+  }
+  return std::tie(a.name.name, a.name.creator) < std::tie(b.name.name, b.name.creator);
+}
+
+}  // namespace canopy::scribe

@@ -1,0 +1,108 @@
+// Being the root of groups: finding out what a group is, keeping its state on
+// the peers around, taking over from a failed root and handing over to a closer
+// peer.
+//
+// A peer that becomes the root of a group it does not know asks the others of
+// the k closest before it answers for the group: a tree may exist. Routed
+// messages wait meanwhile, in bounded number. An old root serves its tree until
+// the new one has its state and has taken it for its child, so that messages
+// reach everybody by one way or both.
+// A part of a Scribe node; shares its Core. Not thread-safe.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include <boost/system/error_code.hpp>
+
+#include "scribe/core.hpp"
+#include "scribe/root_registry.hpp"
+#include "scribe/state_transfers.hpp"
+#include "wire/message.hpp"
+
+namespace canopy::scribe {
+
+class Tree;
+
+class Roots {
+ public:
+  // Called with each message that waited for a search, once it is over: `known`
+  // tells whether this node serves the group now.
+  using Replay = std::function<void(const wire::RoutedBody& body, bool known)>;
+
+  Roots(Core& core, Tree& tree, Replay replay);
+
+  // This node is to be the root of a group that it is in the tree of.
+  void become_root_of(const Id& id);
+  // Whether this node serves the group as its root. If it does not yet but is to
+  // (Pastry has delivered a message here), it starts to; as long as that takes,
+  // the answer is no and the message is kept for later if there is room.
+  bool serve_or_hold(const Id& id, const wire::RoutedBody& body);
+  // A JOIN is delivered here: a group that is known, by its tree or its state,
+  // has this node for its root from now on.
+  void prepare_for_join(const Id& id);
+  // Founds a group that a search has found unknown, or confirms it as created.
+  boost::system::error_code create(const wire::GroupState& state);
+  const RootRecord* record(const Id& id) const { return registry_.find(id); }
+  // Who takes over what this node is the root of, when it departs.
+  PeerRef successor(const Id& id) const;
+
+  // --- Messages ---
+  void on_states(PeerRef from, const wire::RootStates& message);
+  void on_states_ack(PeerRef from, const wire::RootStatesAck& message);
+  void on_state_request(PeerRef from, const wire::RootStateRequest& request);
+  void on_state_reply(PeerRef from, const wire::RootStateReply& reply);
+
+  void ring_changed();
+  void peer_failed(PeerRef peer);
+  void depart();
+  void tick();
+  MonoTime next_deadline() const;
+  void collect_peers(std::vector<PeerRef>& in_use) const;
+
+ private:
+  struct Search {
+    std::uint32_t nonce = 0;
+    wire::Peers unanswered;
+    std::optional<wire::GroupState> best;
+    std::vector<wire::RoutedBody> held;
+    MonoTime deadline = never;
+  };
+
+  void start_search(const Id& id);
+  void finish_search(const Id& id);
+  Search take_search(const Id& id);
+  void redirect_search(const Id& id, PeerRef root);
+  bool valid(const wire::GroupState& state) const;
+
+  enum class Start { founding, takeover };
+  void serve(const Id& id, RootRecord& record, Start start);
+  void found(const Id& id, const wire::GroupName& name, bool created);
+
+  void review();
+  void review_own(const Id& id, RootRecord& record);
+  void replicate(const Id& id, RootRecord& record);
+  void begin_handover(const Id& id, RootRecord& record, PeerRef closer);
+  bool take_over(PeerRef from, const wire::GroupState& state);
+  bool keep(const wire::GroupState& state);
+  void handed_over_to(PeerRef peer, const Id& id);
+  void plan_refresh();
+  void refresh();
+  bool abandoned(const Id& id, RootRecord& record);
+  void send_transfers();
+
+  Core& core_;
+  Tree& tree_;
+  Replay replay_;
+  RootRegistry registry_;
+  StateTransfers transfers_;
+  std::map<Id, Search> searches_;
+  std::size_t held_ = 0;  // messages, in all searches
+  std::uint32_t last_search_nonce_ = 0;
+  MonoTime review_at_ = never;
+  MonoTime refresh_at_ = never;
+};
+
+}  // namespace canopy::scribe

@@ -1,0 +1,360 @@
+#include "scribe/scribe.hpp"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "scribe/anycasts.hpp"
+#include "scribe/core.hpp"
+#include "scribe/dissemination.hpp"
+#include "scribe/repair.hpp"
+#include "scribe/requests.hpp"
+#include "scribe/roots.hpp"
+#include "scribe/routed.hpp"
+#include "scribe/tree.hpp"
+
+namespace canopy::scribe {
+
+using pastry::ForwardAction;
+
+struct Scribe::Parts {
+  Parts(const Config& config, pastry::Pastry& pastry, wire::Env& env, Events& events)
+      : core(config, pastry, env, events),
+        tree(core, roots),
+        roots(core, tree,
+              [this](const wire::RoutedBody& body, bool known) { answer(body, known); }),
+        dissemination(core, roots, tree),
+        anycasts(core),
+        requests(core, roots),
+        repair(core, tree) {}
+
+  // --- Routed messages ---
+  ForwardAction forward(PeerRef from, wire::Routed& message, PeerRef& next_hop);
+  ForwardAction forward_join(PeerRef from, wire::Routed& message, PeerRef& next_hop);
+  void deliver(const wire::RoutedBody& body);
+  void deliver_join(const wire::GroupJoin& join);
+  void answer(const wire::RoutedBody& body, bool known);
+  void pass_to_successor(const wire::RoutedBody& body);
+  bool well_formed(const wire::Routed& message);
+
+  // --- Direct ones ---
+  void on(PeerRef from, const wire::Publish& m);
+  void on(PeerRef from, const wire::Multicast& m);
+  void on(PeerRef, wire::Anycast& m) { anycasts.visit(std::move(m)); }
+  void on(PeerRef, const wire::TreeRequest& m) { requests.on_tree_request(m); }
+  void on(PeerRef, const wire::TreeReply& m) { requests.on_tree_reply(m); }
+  void on(PeerRef, const wire::GroupCreateReply& m) { requests.on_create_reply(m); }
+  void on(PeerRef from, const wire::JoinAck& m) { tree.on_join_ack(from, m); }
+  void on(PeerRef from, const wire::JoinRefused& m) { tree.on_join_refused(from, m); }
+  void on(PeerRef from, const wire::Leave& m) { tree.on_leave(from, m); }
+  void on(PeerRef from, const wire::Orphaned& m) { tree.on_orphaned(from, m); }
+  void on(PeerRef from, const wire::RootPathUpdate& m) { tree.on_root_path(from, m); }
+  void on(PeerRef from, const wire::TreeHeartbeat& m) { repair.on_heartbeat(from, m); }
+  void on(PeerRef from, const wire::GroupSetPage& m) { repair.on_page(from, m); }
+  void on(PeerRef from, const wire::PublishAck& m) { dissemination.on_publish_ack(from, m); }
+  void on(PeerRef, const wire::RootAddress& m) { dissemination.on_root_address(m); }
+  void on(PeerRef, const wire::AnycastReply& m) { anycasts.on_reply(m); }
+  void on(PeerRef from, const wire::RootStates& m) { roots.on_states(from, m); }
+  void on(PeerRef from, const wire::RootStatesAck& m) { roots.on_states_ack(from, m); }
+  void on(PeerRef from, const wire::RootStateRequest& m) { roots.on_state_request(from, m); }
+  void on(PeerRef from, const wire::RootStateReply& m) { roots.on_state_reply(from, m); }
+  template <class OfPastry>
+  void on(PeerRef, const OfPastry&) {
+    ++core.counters.malformed;
+  }
+
+  // Users are told from the next tick on what came of a call of theirs.
+  void tell_later() {
+    if (!core.upcalls.empty()) core.wake_at(core.now());
+  }
+
+  Core core;
+  Tree tree;
+  Roots roots;
+  Dissemination dissemination;
+  Anycasts anycasts;
+  Requests requests;
+  Repair repair;
+  MonoTime departure_deadline = never;
+};
+
+Scribe::Scribe(const Config& config, pastry::Pastry& pastry, wire::Env& env, Events& events)
+    : parts_(std::make_unique<Parts>(config, pastry, env, events)) {}
+
+Scribe::~Scribe() = default;
+
+// --- Operations ---
+
+void Scribe::create(const wire::GroupName& name, Completion done) {
+  parts_->requests.create(name, std::move(done));
+  parts_->tell_later();
+}
+
+void Scribe::join(const wire::GroupName& name, Completion done) {
+  parts_->tree.join(name, std::move(done));
+  parts_->tell_later();
+}
+
+void Scribe::leave(const Id& group) {
+  parts_->tree.leave(group);
+  parts_->tell_later();
+}
+
+void Scribe::publish(const wire::GroupName& name, wire::AckMode ack, Buffer body,
+                     PublishCompletion done) {
+  parts_->dissemination.publish(name, ack, std::move(body), std::move(done));
+  parts_->tell_later();
+}
+
+void Scribe::anycast(const wire::GroupName& name, Buffer body, AnycastCompletion done) {
+  parts_->anycasts.start(name, std::move(body), std::move(done));
+  parts_->tell_later();
+}
+
+void Scribe::tree(const Id& group, PeerRef peer, TreeCompletion done) {
+  parts_->requests.tree(group, peer, std::move(done));
+  parts_->tell_later();
+}
+
+void Scribe::depart() {
+  Core& core = parts_->core;
+  if (core.departing) return;
+  core.departing = true;
+  parts_->departure_deadline = core.now() + core.config.departure_timeout;
+  core.wake_at(parts_->departure_deadline);
+  parts_->roots.depart();
+  parts_->tree.depart();
+  parts_->dissemination.shut_down();
+  parts_->anycasts.shut_down();
+  parts_->requests.shut_down();
+  parts_->tell_later();
+}
+
+bool Scribe::departed() const { return parts_->core.departing && parts_->core.groups.empty(); }
+
+// --- Input from the host ---
+
+void Scribe::receive(PeerRef from, wire::Message message) {
+  std::visit([&](auto& m) { parts_->on(from, m); }, message);
+  flush();
+}
+
+void Scribe::tick() {
+  Parts& parts = *parts_;
+  const bool maintenance = parts.core.config.maintenance;
+  if (maintenance) parts.repair.tick();
+  parts.tree.tick();
+  parts.roots.tick();
+  parts.dissemination.tick();
+  parts.anycasts.tick();
+  parts.requests.tick();
+  if (parts.departure_deadline <= parts.core.now()) {
+    parts.departure_deadline = never;
+    parts.tree.leave_all();
+  }
+  flush();
+  parts.core.wake_at(std::min({maintenance ? parts.core.neighbors.next_deadline() : never,
+                               parts.tree.next_deadline(), parts.roots.next_deadline(),
+                               parts.dissemination.next_deadline(), parts.anycasts.next_deadline(),
+                               parts.requests.next_deadline(), parts.departure_deadline}));
+}
+
+void Scribe::flush() {
+  parts_->core.upcalls.run(parts_->core.events);
+  parts_->tell_later();
+}
+
+void Scribe::parent_failed(PeerRef peer) {
+  parts_->tree.parent_lost(peer, Tree::Loss::failed, Duration::zero());
+  flush();
+}
+
+void Scribe::child_failed(PeerRef peer) {
+  parts_->tree.child_lost(peer);
+  flush();
+}
+
+// --- State ---
+
+std::vector<Id> Scribe::groups() const {
+  std::vector<Id> ids;
+  ids.reserve(parts_->core.groups.size());
+  for (const auto& [id, group] : parts_->core.groups) ids.push_back(id);
+  return ids;
+}
+
+std::optional<GroupView> Scribe::view(const Id& id) const {
+  const Group* group = parts_->core.find(id);
+  if (!group) return std::nullopt;
+  GroupView view;
+  view.group = id;
+  view.name = *group->name();
+  view.member = group->member;
+  view.root = group->serves_as_root();
+  view.attached = group->in_tree();
+  view.parent = group->parent();
+  view.root_path = group->root_path();
+  view.children = group->children.peers();
+  return view;
+}
+
+const Counters& Scribe::counters() const { return parts_->core.counters; }
+
+void Scribe::collect_peers(std::vector<PeerRef>& in_use) const {
+  const Core& core = parts_->core;
+  for (const auto& [id, group] : core.groups) group.collect_peers(in_use);
+  core.neighbors.collect_peers(in_use);
+  parts_->roots.collect_peers(in_use);
+  parts_->dissemination.collect_peers(in_use);
+  parts_->requests.collect_peers(in_use);
+}
+
+// --- pastry::Application ---
+
+ForwardAction Scribe::forward(PeerRef from, wire::Routed& message, PeerRef& next_hop) {
+  return parts_->forward(from, message, next_hop);
+}
+
+void Scribe::deliver(PeerRef, const wire::Routed& message) {
+  if (parts_->well_formed(message)) parts_->deliver(*message.body);
+}
+
+void Scribe::leaf_set_changed() { parts_->roots.ring_changed(); }
+
+void Scribe::peer_failed(PeerRef peer) {
+  Parts& parts = *parts_;
+  parts.dissemination.peer_failed(peer);
+  parts.roots.peer_failed(peer);
+  parts.requests.peer_failed(peer);
+  if (parts.core.config.maintenance) {
+    parts.tree.parent_lost(peer, Tree::Loss::failed, parts.core.config.heartbeat_interval / 20);
+    parts.tree.child_lost(peer);
+  }
+  parts.tell_later();
+}
+
+void Scribe::activated() {
+  parts_->tree.activated();
+  parts_->roots.ring_changed();
+}
+
+void Scribe::join_stalled(std::string_view) {}
+
+// --- Routed messages ---
+
+bool Scribe::Parts::well_formed(const wire::Routed& message) {
+  const bool fits = consistent(message, core.pastry.config().id_bits, core.config.body_max);
+  if (!fits) ++core.counters.malformed;
+  return fits;
+}
+
+ForwardAction Scribe::Parts::forward(PeerRef from, wire::Routed& message, PeerRef& next_hop) {
+  if (std::holds_alternative<wire::OpaqueBody>(*message.body)) return ForwardAction::proceed;
+  if (!well_formed(message)) return ForwardAction::stop;
+  if (std::holds_alternative<wire::GroupJoin>(*message.body)) {
+    return forward_join(from, message, next_hop);
+  }
+  const Group* group = core.find(message.key);
+  if (!group) return ForwardAction::proceed;
+  if (group->standing() == Standing::root) {
+    // Closer peers there may be, but none that has taken the group over.
+    answer(*message.body, true);
+    return ForwardAction::stop;
+  }
+  if (const auto* anycast = std::get_if<wire::Anycast>(message.body.get());
+      anycast && group->in_tree()) {
+    anycasts.visit(*anycast);
+    return ForwardAction::stop;
+  }
+  return ForwardAction::proceed;
+}
+
+ForwardAction Scribe::Parts::forward_join(PeerRef from, wire::Routed& message, PeerRef& next_hop) {
+  const auto& join = std::get<wire::GroupJoin>(*message.body);
+  if (join.child == core.self) return from ? ForwardAction::stop : ForwardAction::proceed;
+  ++core.counters.joins_received;
+  if (core.departing) return ForwardAction::proceed;
+  if (join.detours > 0) {
+    if (const PeerRef random = tree.random_first_hop()) next_hop = random;
+    wire::GroupJoin onward = join;
+    --onward.detours;
+    message.body = std::make_shared<const wire::RoutedBody>(std::move(onward));
+    return ForwardAction::proceed;
+  }
+  return tree.on_join(join, true) == Tree::Outcome::handled ? ForwardAction::stop
+                                                            : ForwardAction::proceed;
+}
+
+void Scribe::Parts::deliver(const wire::RoutedBody& body) {
+  if (core.departing) return pass_to_successor(body);
+  if (const auto* join = std::get_if<wire::GroupJoin>(&body)) return deliver_join(*join);
+  if (roots.serve_or_hold(*group_of(body), body)) answer(body, true);
+}
+
+void Scribe::Parts::deliver_join(const wire::GroupJoin& join) {
+  if (join.child == core.self) {
+    const Group* group = core.find(join.group);
+    if (group && group->standing() == Standing::joining) roots.become_root_of(join.group);
+    return;
+  }
+  ++core.counters.joins_received;
+  roots.prepare_for_join(join.group);
+  tree.on_join(join, false);
+}
+
+// As the group's root, which serves it (`known`) or has found that nobody does.
+void Scribe::Parts::answer(const wire::RoutedBody& body, bool known) {
+  if (const auto* publish = std::get_if<wire::Publish>(&body)) {
+    if (known) {
+      dissemination.serve(*publish, Dissemination::Way::routed);
+    } else {
+      dissemination.refuse_unknown(*publish);
+    }
+  } else if (const auto* anycast = std::get_if<wire::Anycast>(&body)) {
+    if (known) {
+      anycasts.visit(*anycast);
+    } else {
+      anycasts.refuse_unknown(*anycast);
+    }
+  } else if (const auto* create = std::get_if<wire::GroupCreate>(&body)) {
+    requests.on_create(*create);
+  } else if (const auto* request = std::get_if<wire::TreeRequest>(&body)) {
+    requests.on_tree_request(*request);
+  }
+}
+
+void Scribe::Parts::pass_to_successor(const wire::RoutedBody& body) {
+  const Id group = *group_of(body);
+  const PeerRef next = roots.successor(group);
+  if (!next) return;
+  std::visit(
+      [&](const auto& message) {
+        using Body = std::decay_t<decltype(message)>;
+        if constexpr (std::is_constructible_v<wire::Message, Body>) {
+          core.send(next, message);  // it serves the group, whatever Pastry says of it
+        } else {
+          core.pastry.route_via(next, group, message);
+        }
+      },
+      body);
+}
+
+// --- Direct messages ---
+
+void Scribe::Parts::on(PeerRef from, const wire::Publish& message) {
+  if (!dissemination.acceptable(message.body)) {
+    ++core.counters.limits_met;
+  } else {
+    dissemination.on_direct_publish(from, message);
+  }
+}
+
+void Scribe::Parts::on(PeerRef from, const wire::Multicast& message) {
+  if (!dissemination.acceptable(message.body)) {
+    ++core.counters.limits_met;
+  } else {
+    dissemination.on_multicast(from, message);
+  }
+}
+
+}  // namespace canopy::scribe

@@ -1,0 +1,486 @@
+#include "scribe/tree.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include <canopy/error.hpp>
+
+#include "base/assert.hpp"
+#include "scribe/group_name.hpp"
+#include "scribe/planted_bug.hpp"
+#include "scribe/roots.hpp"
+
+namespace canopy::scribe {
+
+namespace {
+
+constexpr std::uint8_t attempts_before_detour = 2;
+constexpr unsigned backoff_doublings_max = 16;
+constexpr double retry_jitter = 0.2;
+constexpr Duration detour_delay = std::chrono::milliseconds(50);
+constexpr Duration stray_interval = std::chrono::milliseconds(100);
+
+boost::system::error_code error_of(wire::JoinRefusal reason) {
+  switch (reason) {
+    case wire::JoinRefusal::name_conflict: return errc::name_conflict;
+    case wire::JoinRefusal::denied: return errc::denied;
+    case wire::JoinRefusal::limit: return errc::limit;
+    case wire::JoinRefusal::loop: break;
+  }
+  return errc::protocol;
+}
+
+}  // namespace
+
+// --- The node's own membership ---
+
+void Tree::join(const wire::GroupName& name, Completion done) {
+  const auto fail_with = [&](errc error) {
+    core_.upcalls.call([done = std::move(done), error] { done(error); });
+  };
+  if (core_.departing) return fail_with(errc::shutting_down);
+  if (!valid_name(name)) return fail_with(errc::bad_name);
+  const Id id = group_id(name, core_.pastry.config().id_bits);
+  Group* group = core_.find(id);
+  if (group && *group->name() != name) return fail_with(errc::name_conflict);
+  const bool fresh = !group;
+  if (!group) group = enter(id, name);
+  if (!group) return fail_with(errc::limit);
+  group->member = true;
+  waiting_joins_[id].push_back(std::move(done));
+  if (group->in_tree()) {
+    complete(id, {});
+  } else if (fresh) {
+    look_for_parent(id, Duration::zero());
+  }
+}
+
+void Tree::leave(const Id& id) {
+  Group* group = core_.find(id);
+  if (!group || !group->member) return;
+  group->member = false;
+  complete(id, errc::cancelled);
+  prune(id);
+}
+
+void Tree::complete(const Id& id, boost::system::error_code error) {
+  const auto waiting = waiting_joins_.find(id);
+  if (waiting == waiting_joins_.end()) return;
+  for (Completion& done : waiting->second) {
+    core_.upcalls.call([done = std::move(done), error] { done(error); });
+  }
+  waiting_joins_.erase(waiting);
+}
+
+Group* Tree::enter(const Id& id, const wire::GroupName& name) {
+  if (Group* known = core_.find(id)) return known;
+  if (core_.groups.size() >= core_.config.groups_max) {
+    ++core_.counters.limits_met;
+    return nullptr;
+  }
+  const auto entry = core_.groups.try_emplace(id, std::make_shared<const wire::GroupName>(name));
+  return &entry.first->second;
+}
+
+// --- JOINs of others ---
+
+Tree::Outcome Tree::on_join(const wire::GroupJoin& join, bool may_pass_on) {
+  const auto decline = [&](wire::JoinRefusal reason) {
+    if (may_pass_on) return Outcome::pass_on;
+    refuse(join, reason);
+    return Outcome::handled;
+  };
+  Group* group = core_.find(join.group);
+  const bool fresh = !group;
+  if (!group) group = enter(join.group, join.name);
+  if (!group) return decline(wire::JoinRefusal::limit);
+  if (*group->name() != join.name) {
+    // Which of the two is right, only the root knows; who is in its tree does.
+    may_pass_on = may_pass_on && !group->in_tree();
+    return decline(wire::JoinRefusal::name_conflict);
+  }
+  if (group->on_root_path(join.child) && planted_bug != PlantedBug::loops_accepted) {
+    ++core_.counters.loops_refused;
+    return decline(wire::JoinRefusal::loop);
+  }
+  if (group->children.size() >= core_.config.children_max &&
+      !group->children.contains(join.child)) {
+    ++core_.counters.limits_met;
+    return decline(wire::JoinRefusal::limit);
+  }
+  Child& child = group->children.adopt(join.child, join.nonce, core_.now());
+  if (group->in_tree()) {
+    acknowledge(*group, join.group, child);
+  } else if (child.acknowledged) {
+    forget_acknowledgement(join.group, child);  // it asks again: answered when settled
+  }
+  if (fresh) look_for_parent(join.group, Duration::zero());
+  return Outcome::handled;
+}
+
+void Tree::acknowledge(Group& group, const Id& id, Child& child) {
+  if (!child.acknowledged) {
+    child.acknowledged = 1;
+    core_.add_edge(child.peer, Side::parent_of, id);
+  }
+  core_.send(child.peer, wire::JoinAck{id, child.nonce,
+                                       group.path_below(core_.self, core_.config.root_path_max)});
+}
+
+void Tree::forget_acknowledgement(const Id& id, Child& child) {
+  child.acknowledged = 0;
+  core_.neighbors.remove(child.peer, Side::parent_of, id);
+}
+
+void Tree::remove_child(Group& group, const Id& id, PeerRef peer) {
+  Child* child = group.children.find(peer);
+  if (child && child->acknowledged) forget_acknowledgement(id, *child);
+  group.children.remove(peer);
+}
+
+void Tree::refuse(const wire::GroupJoin& join, wire::JoinRefusal reason) {
+  ++core_.counters.joins_refused;
+  core_.send(join.child, wire::JoinRefused{join.group, join.nonce, reason});
+}
+
+void Tree::adopt_old_root(const Id& id, PeerRef peer) {
+  Group* group = core_.find(id);
+  CANOPY_ASSERT(group);
+  if (!group->children.contains(peer)) group->children.adopt(peer, 0, core_.now());
+}
+
+// --- Looking for a parent ---
+
+void Tree::look_for_parent(const Id& id, Duration delay, bool detour) {
+  Group* group = core_.find(id);
+  CANOPY_ASSERT(group);
+  group->begin_join(core_.next_nonce(), detour);
+  if (delay == Duration::zero() || !core_.config.maintenance) return send_join(id);
+  join_timers_.schedule(id, core_.now() + delay);
+  core_.wake_at(join_timers_.next());
+}
+
+void Tree::send_join(const Id& id) {
+  Group* group = core_.find(id);
+  CANOPY_ASSERT(group && group->standing() == Standing::joining);
+  if (core_.departing) return;
+  if (core_.pastry.active() && core_.pastry.is_root(id)) {
+    join_timers_.cancel(id);
+    roots_.become_root_of(id);
+    return;
+  }
+  if (core_.config.maintenance) {
+    const unsigned doublings = std::min<unsigned>(group->join_attempts(), backoff_doublings_max);
+    const Duration wait =
+        std::min(core_.config.join_retry_interval * (1 << doublings), core_.config.join_retry_max);
+    join_timers_.schedule(id, core_.now() + core_.env.random().jittered(wait, retry_jitter));
+    core_.wake_at(join_timers_.next());
+  }
+  if (!core_.pastry.active()) return;  // activated() goes on from here
+  const bool detour = group->detour() || group->join_attempts() >= attempts_before_detour;
+  group->join_sent();
+  ++core_.counters.joins_sent;
+  const wire::GroupJoin join{id, *group->name(), core_.self, group->join_nonce()};
+  const PeerRef first_hop = detour ? random_first_hop() : PeerRef{};
+  if (first_hop) {
+    core_.pastry.route_via(first_hop, id, join);
+  } else {
+    core_.pastry.route(id, join);
+  }
+}
+
+// The next hop to a random key: any entry of the routing table may come out.
+PeerRef Tree::random_first_hop() {
+  Id key;
+  for (unsigned digit = 0; digit < Id::byte_count; ++digit) {
+    key = key.with_digit(digit, 8, static_cast<unsigned>(core_.env.random().below(256)));
+  }
+  return core_.pastry.next_hop(key.truncated(core_.pastry.config().id_bits));
+}
+
+void Tree::on_join_ack(PeerRef from, const wire::JoinAck& ack) {
+  const Id& id = ack.group;
+  Group* group = core_.find(id);
+  if (!group) return send_leave(from, id, ack.nonce);
+  const wire::Peers path_before = group->root_path();
+  switch (group->on_join_ack(from, ack.nonce, nearest(ack.root_path), core_.self)) {
+    case AckVerdict::attached: {
+      join_timers_.cancel(id);
+      core_.add_edge(from, Side::child_of, id);
+      const PeerRef former = group->take_untold_parent();
+      if (former && former != from) send_leave(former, id, group->join_nonce());
+      group->welcome_former_until(core_.now() + core_.config.heartbeat_interval);
+      refuse_pending_ancestors(*group, id);
+      settled(id, group->root_path() != path_before);
+      break;
+    }
+    case AckVerdict::path_changed: tell_children_path(*group, id); break;
+    case AckVerdict::unchanged: break;
+    case AckVerdict::surplus: send_leave(from, id, ack.nonce); break;
+    case AckVerdict::loop:
+      send_leave(from, id, ack.nonce);
+      drop_looped_parent(*group, id);
+      break;
+  }
+  core_.neighbors.heard_from_parent(from, core_.now());
+}
+
+// A child that waits for its JoinAck while it is an ancestor already has found
+// its parent elsewhere; this node would close a ring with it.
+void Tree::refuse_pending_ancestors(Group& group, const Id& id) {
+  for (const PeerRef ancestor : group.root_path()) {
+    const Child* child = group.children.find(ancestor);
+    if (!child || child->acknowledged) continue;
+    ++core_.counters.loops_refused;
+    core_.send(ancestor, wire::JoinRefused{id, child->nonce, wire::JoinRefusal::loop});
+    group.children.remove(ancestor);
+  }
+}
+
+void Tree::settled(const Id& id, bool path_changed) {
+  Group* group = core_.find(id);
+  CANOPY_ASSERT(group && group->in_tree());
+  if (path_changed) tell_children_path(*group, id);
+  for (Child& child : group->children) {
+    if (!child.acknowledged && child.nonce != 0) acknowledge(*group, id, child);
+  }
+  if (group->member) complete(id, {});
+}
+
+void Tree::on_join_refused(PeerRef, const wire::JoinRefused& refusal) {
+  Group* group = core_.find(refusal.group);
+  if (!group || group->standing() != Standing::joining || refusal.nonce != group->join_nonce()) {
+    return;
+  }
+  switch (refusal.reason) {
+    case wire::JoinRefusal::name_conflict:
+    case wire::JoinRefusal::denied: fail(refusal.group, refusal.reason); break;
+    case wire::JoinRefusal::loop:
+      look_for_parent(refusal.group, core_.env.random().jittered(detour_delay, 0.5), true);
+      break;
+    case wire::JoinRefusal::limit: break;  // the JOIN is sent again in a while
+  }
+}
+
+void Tree::fail(const Id& id, wire::JoinRefusal reason) {
+  Group* group = core_.find(id);
+  CANOPY_ASSERT(group);
+  for (const PeerRef peer : group->children.peers()) {
+    const Child& child = *group->children.find(peer);
+    if (child.acknowledged) {
+      core_.send(peer, wire::Orphaned{id});
+    } else {
+      core_.send(peer, wire::JoinRefused{id, child.nonce, reason});
+    }
+    remove_child(*group, id, peer);
+  }
+  const bool told_by_join = waiting_joins_.contains(id);
+  complete(id, error_of(reason));
+  if (group->member && !told_by_join) {
+    core_.upcalls.call(
+        [&events = core_.events, id, reason] { events.detached(id, error_of(reason)); });
+  }
+  group->member = false;
+  if (group->root_role()) group->step_down();
+  prune(id);
+}
+
+// --- Leaving ---
+
+void Tree::send_leave(PeerRef to, const Id& id, std::uint32_t nonce) {
+  ++core_.counters.leaves_sent;
+  core_.send(to, wire::Leave{id, nonce});
+}
+
+void Tree::prune(const Id& id) {
+  Group* group = core_.find(id);
+  if (!group || group->needed()) return;
+  join_timers_.cancel(id);
+  if (group->parent()) {
+    core_.neighbors.remove(group->parent(), Side::child_of, id);
+    send_leave(group->parent(), id, group->join_nonce());
+  }
+  if (const PeerRef former = group->take_untold_parent()) {
+    send_leave(former, id, core_.last_nonce);
+  }
+  core_.groups.erase(id);
+}
+
+void Tree::on_leave(PeerRef from, const wire::Leave& leave) {
+  Group* group = core_.find(leave.group);
+  if (!group) return;
+  const Child* child = group->children.find(from);
+  if (!child || earlier(leave.nonce, child->nonce)) return;
+  remove_child(*group, leave.group, from);
+  if (planted_bug != PlantedBug::leave_not_pruned) prune(leave.group);
+}
+
+void Tree::answer_stray(PeerRef from, const Id& id) {
+  const MonoTime now = core_.now();
+  if (from == stray_peer_ && id == stray_group_ && now < stray_answered_ + stray_interval) return;
+  stray_peer_ = from;
+  stray_group_ = id;
+  stray_answered_ = now;
+  disclaim(from, id);
+}
+
+void Tree::disclaim(PeerRef from, const Id& id) {
+  // While this node looks for a parent, one more that serves it does no harm.
+  const Group* group = core_.find(id);
+  if (!group || group->standing() != Standing::joining) send_leave(from, id, core_.last_nonce);
+}
+
+// --- The path from the root ---
+
+void Tree::on_root_path(PeerRef from, const wire::RootPathUpdate& update) {
+  Group* group = core_.find(update.group);
+  if (!group) return answer_stray(from, update.group);
+  switch (group->on_root_path(from, nearest(update.root_path), core_.self)) {
+    case PathVerdict::ignored:
+      if (group->judge(from, core_.now()) == SenderVerdict::stray) answer_stray(from, update.group);
+      break;
+    case PathVerdict::unchanged: break;
+    case PathVerdict::changed: tell_children_path(*group, update.group); break;
+    case PathVerdict::loop:
+      send_leave(from, update.group, group->join_nonce());
+      drop_looped_parent(*group, update.group);
+      break;
+  }
+  core_.neighbors.heard_from_parent(from, core_.now());
+}
+
+wire::Peers Tree::nearest(const wire::Peers& path) const {
+  const std::size_t kept = std::min<std::size_t>(path.size(), core_.config.root_path_max);
+  return {path.end() - static_cast<std::ptrdiff_t>(kept), path.end()};
+}
+
+void Tree::tell_children_path(Group& group, const Id& id) {
+  if (!group.in_tree()) return;
+  const wire::Peers path = group.path_below(core_.self, core_.config.root_path_max);
+  for (const Child& child : group.children) {
+    if (!child.acknowledged) continue;
+    core_.send(child.peer, wire::RootPathUpdate{id, path});
+  }
+}
+
+void Tree::drop_looped_parent(Group& group, const Id& id) {
+  ++core_.counters.loops_found;
+  if (group.parent()) core_.neighbors.remove(group.parent(), Side::child_of, id);
+  group.drop_parent();
+  look_for_parent(id, core_.env.random().jittered(detour_delay, 0.5), true);
+}
+
+// --- Lost neighbours ---
+
+void Tree::lose_parent(Group& group, const Id& id, Loss loss, Duration spread) {
+  ++core_.counters.parents_lost;
+  core_.neighbors.remove(group.parent(), Side::child_of, id);
+  if (loss == Loss::silent) {
+    group.lose_parent();
+  } else {
+    group.drop_parent();
+  }
+  const auto range = static_cast<std::uint64_t>(spread.count());
+  look_for_parent(id, Duration(range == 0 ? 0 : core_.env.random().below(range)));
+}
+
+void Tree::parent_lost(PeerRef peer, Loss loss, Duration spread) {
+  for (const Id& id : groups_where(peer)) lose_parent(*core_.find(id), id, loss, spread);
+}
+
+void Tree::parent_disowned(const Id& id, PeerRef peer) {
+  Group* group = core_.find(id);
+  if (group && group->parent() == peer) lose_parent(*group, id, Loss::silent, Duration::zero());
+}
+
+std::vector<Id> Tree::groups_where(PeerRef parent) const {
+  std::vector<Id> ids;
+  for (const auto& [id, group] : core_.groups) {
+    if (group.parent() == parent) ids.push_back(id);
+  }
+  return ids;
+}
+
+void Tree::child_lost(PeerRef peer) {
+  std::vector<Id> ids;
+  for (const auto& [id, group] : core_.groups) {
+    if (group.children.contains(peer)) ids.push_back(id);
+  }
+  for (const Id& id : ids) strike_child(id, peer);
+}
+
+void Tree::strike_child(const Id& id, PeerRef peer) {
+  Group* group = core_.find(id);
+  if (!group || !group->children.contains(peer)) return;
+  ++core_.counters.children_struck;
+  remove_child(*group, id, peer);
+  prune(id);
+}
+
+void Tree::on_orphaned(PeerRef from, const wire::Orphaned& orphaned) {
+  parent_disowned(orphaned.group, from);
+}
+
+// --- Changing roles ---
+
+void Tree::release_parent(Group& group, const Id& id) {
+  join_timers_.cancel(id);
+  if (group.parent()) core_.neighbors.remove(group.parent(), Side::child_of, id);
+  group.lose_parent();
+  group.welcome_former_until(core_.now() + core_.config.heartbeat_interval);
+  const PeerRef parent = group.take_untold_parent();
+  if (parent && core_.config.maintenance) send_leave(parent, id, core_.last_nonce);
+}
+
+void Tree::activated() {
+  std::vector<Id> ids;
+  for (const auto& [id, group] : core_.groups) {
+    if (group.standing() == Standing::joining) ids.push_back(id);
+  }
+  for (const Id& id : ids) send_join(id);
+}
+
+void Tree::depart() {
+  std::vector<Id> ids;
+  for (const auto& [id, group] : core_.groups) ids.push_back(id);
+  for (const Id& id : ids) {
+    Group& group = *core_.find(id);
+    join_timers_.cancel(id);
+    group.member = false;
+    complete(id, errc::shutting_down);
+    for (const PeerRef peer : group.children.peers()) send_off(group, id, peer);
+    prune(id);
+  }
+}
+
+// Children that are in the tree are served until they have found another
+// parent; the others need not wait for this node.
+void Tree::send_off(Group& group, const Id& id, PeerRef peer) {
+  const Child& child = *group.children.find(peer);
+  if (child.acknowledged) {
+    core_.send(peer, wire::Orphaned{id});
+  } else {
+    core_.send(peer, wire::JoinRefused{id, child.nonce, wire::JoinRefusal::loop});
+    group.children.remove(peer);
+  }
+}
+
+void Tree::leave_all() {
+  std::vector<Id> ids;
+  for (const auto& [id, group] : core_.groups) ids.push_back(id);
+  for (const Id& id : ids) {
+    Group& group = *core_.find(id);
+    for (const PeerRef peer : group.children.peers()) remove_child(group, id, peer);
+    if (group.root_role()) group.step_down();
+    prune(id);
+  }
+}
+
+void Tree::tick() {
+  for (const Id& id : join_timers_.take_due(core_.now())) {
+    const Group* group = core_.find(id);
+    if (group && group->standing() == Standing::joining) send_join(id);
+  }
+}
+
+}  // namespace canopy::scribe

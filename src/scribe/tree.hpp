@@ -1,0 +1,107 @@
+// Growing and keeping the trees: JOINs and LEAVEs, parents and children, the
+// path from the root.
+//
+// A part of a Scribe node; shares its Core and asks Roots where this node turns
+// out to be a group's root. Not thread-safe.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include <boost/system/error_code.hpp>
+
+#include "scribe/core.hpp"
+#include "scribe/deadline_set.hpp"
+#include "scribe/operations.hpp"
+
+namespace canopy::scribe {
+
+class Roots;
+
+class Tree {
+ public:
+  Tree(Core& core, Roots& roots) : core_(core), roots_(roots) {}
+
+  // --- The node's own membership ---
+  void join(const wire::GroupName& name, Completion done);
+  void leave(const Id& id);
+
+  // --- JOINs of others ---
+  enum class Outcome { handled, pass_on };
+  // `may_pass_on`: the JOIN can go on towards the root from here.
+  Outcome on_join(const wire::GroupJoin& join, bool may_pass_on);
+
+  // --- Messages ---
+  void on_join_ack(PeerRef from, const wire::JoinAck& ack);
+  void on_join_refused(PeerRef from, const wire::JoinRefused& refusal);
+  void on_leave(PeerRef from, const wire::Leave& leave);
+  void on_orphaned(PeerRef from, const wire::Orphaned& orphaned);
+  void on_root_path(PeerRef from, const wire::RootPathUpdate& update);
+  // A peer takes this node for its child in a group, and is told that it is not;
+  // of a flood of such messages, not each is answered.
+  void answer_stray(PeerRef from, const Id& id);
+  void disclaim(PeerRef from, const Id& id);
+
+  // --- Lost neighbours ---
+  enum class Loss {
+    silent,  // may be slow: what it sends still counts, and it is told
+    failed,
+  };
+  // Every group of this parent looks for another one, within `spread`.
+  void parent_lost(PeerRef peer, Loss loss, Duration spread);
+  // In one group, the parent says that it is none.
+  void parent_disowned(const Id& id, PeerRef peer);
+  void child_lost(PeerRef peer);
+  // One edge only, by repair.
+  void strike_child(const Id& id, PeerRef peer);
+
+  // --- For Roots ---
+  // The group, in this node's tables from now on; null if there is no room.
+  Group* enter(const Id& id, const wire::GroupName& name);
+  // The group has become in_tree(): children and members learn it.
+  void settled(const Id& id, bool path_changed);
+  void look_for_parent(const Id& id, Duration delay, bool detour = false);
+  // Says goodbye to the parent, because this node becomes the root.
+  void release_parent(Group& group, const Id& id);
+  // The peer is a child without having sent a JOIN: an old root.
+  void adopt_old_root(const Id& id, PeerRef peer);
+  // The group cannot be: everybody below is told, the membership ends.
+  void fail(const Id& id, wire::JoinRefusal reason);
+  // Leaves the tree if nothing keeps this node in it.
+  void prune(const Id& id);
+
+  // Of a way that is not the usual one; empty if there is nobody else.
+  PeerRef random_first_hop();
+  void activated();
+  void depart();
+  void leave_all();  // whoever is still served
+  void tick();
+  MonoTime next_deadline() const { return join_timers_.next(); }
+
+ private:
+  void send_join(const Id& id);
+  void acknowledge(Group& group, const Id& id, Child& child);
+  void forget_acknowledgement(const Id& id, Child& child);
+  void remove_child(Group& group, const Id& id, PeerRef peer);
+  void refuse(const wire::GroupJoin& join, wire::JoinRefusal reason);
+  void send_leave(PeerRef to, const Id& id, std::uint32_t nonce);
+  wire::Peers nearest(const wire::Peers& path) const;
+  void tell_children_path(Group& group, const Id& id);
+  void drop_looped_parent(Group& group, const Id& id);
+  void lose_parent(Group& group, const Id& id, Loss loss, Duration spread);
+  void send_off(Group& group, const Id& id, PeerRef peer);
+  void refuse_pending_ancestors(Group& group, const Id& id);
+  void complete(const Id& id, boost::system::error_code error);
+  std::vector<Id> groups_where(PeerRef parent) const;
+
+  Core& core_;
+  Roots& roots_;
+  DeadlineSet<Id> join_timers_;
+  std::map<Id, std::vector<Completion>> waiting_joins_;
+  // Against floods: the latest stray that was answered.
+  PeerRef stray_peer_;
+  Id stray_group_;
+  MonoTime stray_answered_{};
+};
+
+}  // namespace canopy::scribe
