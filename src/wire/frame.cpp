@@ -46,10 +46,11 @@ Decoded<Layout> layout_of(const FramePrefix& prefix, std::string_view rest) {
                                                  prefix.kind)};
   }
   const std::uint32_t size = load_big_endian<std::uint32_t>(rest.data());
-  if (size > rest.size() - long_header_size_bytes) {
+  const std::size_t room = rest.size() - long_header_size_bytes;
+  if (size > room) {
     return Malformed{errc::protocol,
                      fmt::format("frame of kind {} has a long header of {} bytes in {} bytes",
-                                 prefix.kind, size, rest.size())};
+                                 prefix.kind, size, room)};
   }
   if (size > max_header) {
     return Malformed{errc::too_large, fmt::format("frame of kind {} has a header of {} bytes, more "
