@@ -7,6 +7,7 @@
 #include <boost/asio/post.hpp>
 
 #include "base/assert.hpp"
+#include "net/clock.hpp"
 
 namespace canopy::net {
 
@@ -148,6 +149,7 @@ void FrameStream::post_write_turn() {
 }
 
 void FrameStream::wait_writable() {
+  if (write_blocked_since_ == never) write_blocked_since_ = mono_now();
   socket_.async_wait(Socket::wait_write, [this, self = shared_from_this()](error_code error) {
     if (!open_) return;
     if (error)
@@ -182,6 +184,7 @@ bool FrameStream::write_some() {
       write_failed(error);
       return false;
     }
+    write_blocked_since_ = never;
     ++stream_counters().writes;
     stream_counters().bytes_out += size;
     batch_->consume(size);

@@ -21,6 +21,7 @@
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/system/error_code.hpp>
 
+#include "base/time.hpp"
 #include "net/counters.hpp"
 #include "net/write_batch.hpp"
 #include "wire/frame.hpp"
@@ -95,6 +96,10 @@ class FrameStream : public std::enable_shared_from_this<FrameStream> {
   // Lets the other side read to the end: once gather() has nothing more, only
   // the direction outwards is closed. on_flushed() follows.
   void finish_writing();
+
+  // Since when the socket takes no more; `never` if it does.
+  MonoTime write_blocked_since() const noexcept { return write_blocked_since_; }
+
   bool finished_writing() const noexcept { return write_state_ == WriteState::finished; }
 
   void set_frame_bytes_max(std::size_t bytes) noexcept { parser_.set_max_frame(bytes); }
@@ -133,6 +138,7 @@ class FrameStream : public std::enable_shared_from_this<FrameStream> {
   bool input_ended_ = false;
   bool read_pending_ = false;  // a wait or a posted turn is under way
   bool finishing_ = false;
+  MonoTime write_blocked_since_ = never;
   std::string write_error_;  // what broke the direction outwards
 };
 

@@ -46,6 +46,7 @@ enum class RejectCode : std::uint16_t {
   busy = 7,            // too many links: try again later
   shutting_down = 8,   // about to leave: try others
   malformed = 9,       // the first frame was no valid Hello
+  wrong_peer = 10,     // the caller wanted another peer than the one that answers here
 };
 
 struct HelloReject {

@@ -1,0 +1,83 @@
+#include "net/tcp_listener.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/v6_only.hpp>
+#include <fmt/format.h>
+
+#include "base/option_value.hpp"
+
+namespace canopy::net {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+using Tcp = asio::ip::tcp;
+
+namespace {
+
+std::vector<Tcp::endpoint> addresses_of(asio::io_context& io, const Endpoint& where) {
+  error_code error;
+  const auto numeric = asio::ip::make_address(where.host, error);
+  if (!error) return {{numeric, where.port}};
+  Tcp::resolver resolver(io);
+  const auto results =
+      resolver.resolve(where.host, std::to_string(where.port),
+                       Tcp::resolver::passive | Tcp::resolver::numeric_service, error);
+  if (error)
+    throw ListenError(
+        fmt::format("--listen {}: the name cannot be resolved ({}): give an address "
+                    "of this machine",
+                    format_endpoint(where), error.message()));
+  return {results.begin(), results.end()};
+}
+
+std::string text_of(const Endpoint& where, const error_code& error) {
+  const std::string text = format_endpoint(where);
+  if (error == asio::error::address_in_use)
+    return fmt::format("{} is in use by another process: choose another --listen or stop it", text);
+  if (error == boost::system::errc::address_not_available)
+    return fmt::format("{} is no address of this machine: choose another --listen", text);
+  if (error == asio::error::access_denied)
+    return fmt::format("{}: ports below 1024 need privileges: choose another --listen", text);
+  return fmt::format("cannot listen on {}: {}", text, error.message());
+}
+
+}  // namespace
+
+TcpListener::TcpListener(asio::io_context& io, const Endpoint& where, const Accepted& accepted)
+    : endpoint_(where) {
+  error_code first_error;
+  for (Tcp::endpoint address : addresses_of(io, where)) {
+    address.port(endpoint_.port);  // the first one chooses for all
+    error_code error;
+    Tcp::acceptor acceptor = open(io, address, error);
+    if (error == asio::error::address_in_use) throw ListenError(text_of(endpoint_, error));
+    if (error) {
+      // A name may stand for addresses of a family that this machine lacks.
+      if (!first_error) first_error = error;
+      continue;
+    }
+    endpoint_.port = acceptor.local_endpoint().port();
+    loops_.emplace_back(std::move(acceptor), accepted, accept_errors_);
+  }
+  if (loops_.empty()) throw ListenError(text_of(endpoint_, first_error));
+}
+
+Tcp::acceptor TcpListener::open(asio::io_context& io, Tcp::endpoint address,
+                                error_code& error) const {
+  Tcp::acceptor acceptor(io);
+  acceptor.open(address.protocol(), error);
+  if (!error) acceptor.set_option(Tcp::acceptor::reuse_address(true), error);
+  // "::" alone means every address, IPv4 too; the address of a name does not.
+  if (!error && address.address().is_v6())
+    acceptor.set_option(asio::ip::v6_only(!address.address().is_unspecified()), error);
+  if (!error) acceptor.bind(address, error);
+  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  return acceptor;
+}
+
+}  // namespace canopy::net
