@@ -32,6 +32,10 @@ class Application {
   // The join cannot succeed as things are; it keeps trying. For logs.
   virtual void join_stalled(std::string_view reason) = 0;
 
+  // Another process with this node's id and a later incarnation is about: the
+  // others listen to that one from now on.
+  virtual void superseded(PeerRef /*by*/) {}
+
  protected:
   ~Application() = default;
 };

@@ -21,21 +21,26 @@ struct Config {
   // not acknowledged, so a quiet network stays quiet (worked examples).
   bool maintenance = true;
 
-  Duration heartbeat_interval = 1s;      // T_ls, to the left neighbour
-  Duration probe_timeout = 500ms;        // T_o
+  Duration heartbeat_interval = 1s;  // T_ls, to the left neighbour
+  Duration probe_timeout = 500ms;    // T_o
   unsigned probe_retries = 2;
   Duration hop_ack_timeout_min = 50ms;   // floor and ceiling of the per-hop
   Duration hop_ack_timeout_max = 500ms;  // retransmission time
   Duration leaf_maintenance_interval = 60s;
   Duration row_maintenance_interval = 20min;
   Duration join_retry_interval = 2s;
-  Duration join_help_timeout = 5s;       // how long one joiner may hold its helper
+  Duration near_enough = 1ms;       // a contact this close spares the search for a closer one
+  Duration join_help_timeout = 5s;  // how long one joiner may hold its helper
 
   std::uint8_t hop_limit = 64;
   std::uint32_t pending_acks_max = 4096;   // routed messages that await a hop ack
   std::uint32_t held_messages_max = 1024;  // at an inactive root
   std::uint32_t join_queue_max = 64;       // joiners that wait for this helper
   std::uint32_t departed_max = 20;         // peers remembered after they failed
+  Duration departed_memory = 90min;
+  std::uint32_t measurements_max = 256;       // peers that wait for their round trip to be measured
+  std::uint32_t measurements_at_once = 16;    // of which under way
+  std::uint32_t ring_walk_peers_max = 65536;  // that one walk around the ring may find
 
   static Config lan() { return {}; }
   static Config wan();

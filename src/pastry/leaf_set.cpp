@@ -109,11 +109,11 @@ bool LeafSet::spans(const Id& key) const noexcept {
   return key - first <= last - first;
 }
 
-PeerRef LeafSet::closest(const Id& key) const noexcept {
+PeerRef LeafSet::closest(const Id& key, bool except_key) const noexcept {
   PeerRef best;
   const Id* best_id = &self_;
   for (const Leaf& leaf : leaves_) {
-    if (nearer(key, leaf.id, *best_id)) {
+    if (nearer(key, leaf.id, *best_id) && !(except_key && leaf.id == key)) {
       best = leaf.peer;
       best_id = &leaf.id;
     }

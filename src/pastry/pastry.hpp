@@ -9,6 +9,7 @@
 // must outlive it.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -16,9 +17,20 @@
 #include "base/peer.hpp"
 #include "pastry/application.hpp"
 #include "pastry/config.hpp"
+#include "pastry/failure_detector.hpp"
+#include "pastry/hop_acks.hpp"
+#include "pastry/inspection.hpp"
+#include "pastry/join_helper.hpp"
+#include "pastry/joiner.hpp"
 #include "pastry/leaf_set.hpp"
+#include "pastry/maintenance.hpp"
+#include "pastry/measurer.hpp"
 #include "pastry/neighborhood_set.hpp"
+#include "pastry/node_state.hpp"
+#include "pastry/prober.hpp"
+#include "pastry/router.hpp"
 #include "pastry/routing_table.hpp"
+#include "pastry/table_repair.hpp"
 #include "wire/env.hpp"
 
 namespace canopy::pastry {
@@ -26,6 +38,9 @@ namespace canopy::pastry {
 class Pastry {
  public:
   Pastry(const Config& config, PeerRef self, wire::Env& env, Application& application);
+  ~Pastry();
+  Pastry(const Pastry&) = delete;
+  Pastry& operator=(const Pastry&) = delete;
 
   // --- Life ---
   void found();                     // the first node: active at once
@@ -61,18 +76,116 @@ class Pastry {
   // Sends and remembers that it did, so that heartbeats can be suppressed.
   void send(PeerRef to, wire::Message message);
 
+  // --- Services for people who look. The handler is called exactly once, from
+  // receive, tick or depart. ---
+  // The hops from here to the root of the key, this node not included.
+  void trace(const Id& key, Duration deadline, PeersHandler handler);
+  // Every peer of the ring in id order, this one first.
+  void walk_ring(Duration deadline, PeersHandler handler);
+
   // --- State, for inspection, ideal filling and checkers ---
-  PeerRef self() const noexcept;
-  const Config& config() const noexcept;
-  const LeafSet& leaf_set() const noexcept;
-  const RoutingTable& routing_table() const noexcept;
-  const NeighborhoodSet& neighborhood_set() const noexcept;
+  PeerRef self() const noexcept { return state_.self; }
+  const Config& config() const noexcept { return state_.config; }
+  const LeafSet& leaf_set() const noexcept { return state_.leaves; }
+  const RoutingTable& routing_table() const noexcept { return state_.table; }
+  const NeighborhoodSet& neighborhood_set() const noexcept { return state_.neighborhood; }
+  const Counters& counters() const noexcept { return state_.counters; }
   // Offers a live peer, with its distance, to all three sets.
   void learn(PeerRef peer, Duration round_trip);
   // Forgets a dead peer everywhere and tells the application.
   void forget(PeerRef peer);
   // Every handle this layer still holds, for PeerTable::sweep.
   void collect_peers(std::vector<PeerRef>& in_use) const;
+
+ private:
+  struct Held {
+    PeerRef from;
+    wire::Routed message;
+  };
+  struct Inspection {
+    RouteTraces traces;
+    std::vector<std::unique_ptr<RingWalk>> walks;
+  };
+  class Receiver;  // dispatches a message by its type
+  class Turn;      // one call from outside; what it left open is settled at its end
+  enum class Loss : std::uint8_t { failed, goodbye, replaced, forgotten };
+
+  // Input and time
+  bool admit(PeerRef from);
+  void notice_stall();
+  void settle();
+  void arm();
+  MonoTime deadline() const;
+
+  // Routing
+  void start_route(PeerRef first_hop, const Id& key, wire::RoutedBody body);
+  void pass_on(PeerRef from, wire::Routed message, PeerRef first_hop = {});
+  void arrive(PeerRef from, wire::Routed message);
+  void answer_trace(const wire::RouteTrace& trace);
+  void send_hop(PeerRef to, PeerRef from, wire::Routed message);
+  void send_again(HopAcks::Pending pending);
+  void hold(PeerRef from, wire::Routed message);
+  void release_held();
+
+  // Membership
+  bool member() const noexcept;
+  void become_active();
+  void check_join();
+  void finish_help(PeerRef joiner);
+  void serve_waiting_joiners();
+  void help_join(const wire::Routed& message);
+  void add_rows(wire::JoinRequest& request) const;
+  void announce();
+  void announce_rows();
+  void probe_all_leaves();
+
+  // Other peers
+  bool newer(PeerRef peer, PeerRef than) const;  // by incarnation
+  void admit_leaf(PeerRef peer);
+  void consider_leaves(const wire::Peers& candidates);
+  void welcome(PeerRef from);
+  void on_measured(PeerRef peer, Duration round_trip);
+  void drop(PeerRef peer, Loss loss);
+  void repair_leaf_set(const Id& lost, bool was_full, bool was_watched);
+  void compare_with(PeerRef peer, const wire::Peers& its_leaves);
+  Inspection& inspection();
+  template <typename Call>
+  void for_each_walk(Call call);
+
+  // What each message does
+  void on_routed(PeerRef from, wire::Routed message);
+  void on_join_request(PeerRef from, wire::Routed message);
+  void on_leaf_probe(PeerRef from, const wire::LeafProbe& probe);
+  void on_probe_reply(PeerRef from, const wire::ProbeReply& reply);
+  void on_distance_report(PeerRef from, const wire::DistanceReport& report);
+  void on_state_request(PeerRef from, const wire::StateRequest& request);
+  void on_state_reply(PeerRef from, const wire::StateReply& reply);
+  void on_row_announce(PeerRef from, const wire::RowAnnounce& announce);
+  void on_join_reply(PeerRef from, const wire::JoinReply& reply);
+  void on_join_deferred(PeerRef from, const wire::JoinDeferred& deferred);
+  void on_departure(PeerRef from, const wire::Departure& departure);
+  void on_hop_ack(PeerRef from, const wire::HopAck& ack);
+
+  NodeState state_;
+  Application& application_;
+  Prober prober_;
+  Router router_;
+  HopAcks acks_;
+  SeenHops seen_hops_;
+  FailureDetector detector_;
+  Measurer measurer_;
+  TableRepair table_repair_;
+  Maintenance maintenance_;
+  JoinHelper helper_;
+  std::unique_ptr<Joiner> joiner_;
+  std::unique_ptr<Inspection> inspection_;
+  std::vector<Held> held_;
+
+  unsigned depth_ = 0;  // of calls within calls
+  bool departed_ = false;
+  bool leaf_set_changed_ = false;  // and the application does not know yet
+  bool announce_rows_ = false;     // once everything is measured
+  MonoTime wake_ = never;          // what Env was asked for last
 };
 
 }  // namespace canopy::pastry

@@ -10,7 +10,7 @@ enum class PlantedBug {
   none = 0,
   activation_skipped = 1,  // a joiner is active before it has probed its leaves
   tie_broken_wrongly = 2,  // of two peers as close to a key, the larger id wins
-  prefix_ignored = 3,      // the rare case takes peers that share a shorter prefix
+  table_passed_over = 3,   // the next hop is never the routing table's entry
 };
 
 #ifdef CANOPY_PLANTED_BUG

@@ -1,0 +1,45 @@
+#include "pastry/departed.hpp"
+
+#include <algorithm>
+
+namespace canopy::pastry {
+
+void Departed::add(PeerRef peer, bool said_goodbye, MonoTime now) {
+  remove(peer);
+  if (size_max_ == 0) return;
+  if (peers_.size() == size_max_) peers_.erase(peers_.begin());
+  peers_.push_back({peer, said_goodbye, now});
+}
+
+void Departed::remove(PeerRef peer) {
+  std::erase_if(peers_, [peer](const Entry& entry) { return entry.peer == peer; });
+}
+
+bool Departed::in_quarantine(PeerRef peer, MonoTime now) const noexcept {
+  return std::any_of(peers_.begin(), peers_.end(), [&](const Entry& entry) {
+    return entry.peer == peer && now < entry.since + quarantine_;
+  });
+}
+
+std::vector<PeerRef> Departed::in_quarantine(MonoTime now) const {
+  std::vector<PeerRef> found;
+  for (const Entry& entry : peers_) {
+    if (now < entry.since + quarantine_) found.push_back(entry.peer);
+  }
+  return found;
+}
+
+PeerRef Departed::pick(Random& random, MonoTime now) {
+  std::erase_if(peers_, [&](const Entry& entry) { return now >= entry.since + memory_; });
+  std::vector<PeerRef> silent;
+  for (const Entry& entry : peers_) {
+    if (!entry.said_goodbye && now >= entry.since + quarantine_) silent.push_back(entry.peer);
+  }
+  return silent.empty() ? PeerRef() : silent[random.below(silent.size())];
+}
+
+void Departed::collect_peers(std::vector<PeerRef>& in_use) const {
+  for (const Entry& entry : peers_) in_use.push_back(entry.peer);
+}
+
+}  // namespace canopy::pastry

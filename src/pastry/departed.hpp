@@ -1,0 +1,52 @@
+// Peers that failed or said goodbye lately.
+//
+// So that hearsay does not bring a dead peer back while others still list it:
+// for `quarantine` after its own probes failed a node does not ask a peer again
+// because of hearsay. After that it may, and the peers that fell silent without
+// a goodbye are tried again now and then for as long as they are remembered.
+// Ring merge will start from here: both halves of a split ring hold the other
+// half in these memories. Bounded: the oldest are forgotten first.
+// A plain value, not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "base/peer.hpp"
+#include "base/random.hpp"
+#include "base/time.hpp"
+
+namespace canopy::pastry {
+
+class Departed {
+ public:
+  Departed(std::size_t size_max, Duration quarantine, Duration memory)
+      : size_max_(size_max), quarantine_(quarantine), memory_(memory) {}
+
+  void add(PeerRef peer, bool said_goodbye, MonoTime now);
+  // The peer is alive.
+  void remove(PeerRef peer);
+
+  bool in_quarantine(PeerRef peer, MonoTime now) const noexcept;
+  // Those in quarantine, oldest first.
+  std::vector<PeerRef> in_quarantine(MonoTime now) const;
+  // One that fell silent and is worth trying again; empty if there is none.
+  PeerRef pick(Random& random, MonoTime now);
+
+  std::size_t size() const noexcept { return peers_.size(); }
+  void collect_peers(std::vector<PeerRef>& in_use) const;
+
+ private:
+  struct Entry {
+    PeerRef peer;
+    bool said_goodbye;
+    MonoTime since;
+  };
+
+  std::size_t size_max_;
+  Duration quarantine_;
+  Duration memory_;
+  std::vector<Entry> peers_;  // oldest first
+};
+
+}  // namespace canopy::pastry

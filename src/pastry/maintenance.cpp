@@ -1,0 +1,68 @@
+#include "pastry/maintenance.hpp"
+
+#include <algorithm>
+
+namespace canopy::pastry {
+
+namespace {
+
+constexpr double jitter = 0.1;
+
+Duration random_part(Random& random, Duration span) {
+  return Duration(static_cast<std::int64_t>(random.unit() * static_cast<double>(span.count())));
+}
+
+}  // namespace
+
+void Maintenance::start() {
+  Random& random = state_.env.random();
+  leaf_round_ = state_.now() + random_part(random, state_.config.leaf_maintenance_interval);
+  row_round_ = state_.now() + random_part(random, state_.config.row_maintenance_interval);
+}
+
+MonoTime Maintenance::deadline() const noexcept { return std::min(leaf_round_, row_round_); }
+
+void Maintenance::tick() {
+  const MonoTime now = state_.now();
+  Random& random = state_.env.random();
+  if (leaf_round_ <= now) {
+    leaf_round_ = now + random.jittered(state_.config.leaf_maintenance_interval, jitter);
+    compare_leaf_sets();
+  }
+  if (row_round_ <= now) {
+    row_round_ = now + random.jittered(state_.config.row_maintenance_interval, jitter);
+    refresh_rows();
+  }
+}
+
+void Maintenance::compare_leaf_sets() {
+  Random& random = state_.env.random();
+  if (!state_.leaves.empty()) {
+    prober_.probe(state_.leaves.left(), goal::leaves);
+    const auto all = state_.leaves.all();
+    prober_.probe(all[random.below(all.size())].peer, goal::leaves);
+  }
+  if (const PeerRef lost = state_.departed.pick(random, state_.now())) {
+    prober_.probe(lost, goal::leaves);
+  }
+}
+
+void Maintenance::refresh_rows() {
+  row_nonce_ = state_.next_nonce();
+  for (unsigned index = 0; index < state_.table.rows(); ++index) {
+    const auto row = state_.table.row(index);
+    if (row.empty()) continue;
+    const PeerRef peer = row[state_.env.random().below(row.size())].peer;
+    state_.send(peer, wire::StateRequest{.nonce = row_nonce_,
+                                         .part = wire::StatePart::row,
+                                         .row = static_cast<std::uint8_t>(index)});
+  }
+}
+
+bool Maintenance::on_state_reply(const wire::StateReply& reply) {
+  if (row_nonce_ == 0 || reply.nonce != row_nonce_) return false;
+  for (const PeerRef peer : reply.peers) measurer_.add(peer);
+  return true;
+}
+
+}  // namespace canopy::pastry

@@ -1,0 +1,45 @@
+// What a node does from time to time, with nobody asking: compares its leaf set
+// with those of its left neighbour and of a random leaf, tries a departed peer
+// again, and asks a random peer of each row for that row of its table, since
+// who is near may have come after the row was filled (MSPastry).
+//
+// Self-tuned probing of table entries belongs here as well: it will set its
+// interval from the ring's size and failure rate as it sees them.
+// A part of a node.
+#pragma once
+
+#include <cstdint>
+
+#include "pastry/measurer.hpp"
+#include "pastry/node_state.hpp"
+#include "pastry/prober.hpp"
+
+namespace canopy::pastry {
+
+class Maintenance {
+ public:
+  Maintenance(NodeState& state, Prober& prober, Measurer& measurer)
+      : state_(state), prober_(prober), measurer_(measurer) {}
+
+  // The node is active: the first rounds come after random parts of their
+  // intervals, so that a ring started at once does not beat in time.
+  void start();
+  void tick();
+  MonoTime deadline() const noexcept;
+
+  // One round over the rows, now.
+  void refresh_rows();
+  bool on_state_reply(const wire::StateReply& reply);
+
+ private:
+  void compare_leaf_sets();
+
+  NodeState& state_;
+  Prober& prober_;
+  Measurer& measurer_;
+  MonoTime leaf_round_ = never;
+  MonoTime row_round_ = never;
+  std::uint32_t row_nonce_ = 0;  // of the questions of the last round
+};
+
+}  // namespace canopy::pastry

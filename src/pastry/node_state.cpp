@@ -1,0 +1,98 @@
+#include "pastry/node_state.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace canopy::pastry {
+
+namespace {
+
+// Peers measured but in none of the sets whose distance stays known, so that
+// the next mention of them costs no probe.
+constexpr std::size_t spare_records = 32;
+
+// Long enough for everybody to have found out about a failure.
+Duration quarantine_of(const Config& config) {
+  const Duration detection =
+      config.heartbeat_interval + (config.probe_retries + 2) * config.probe_timeout;
+  return 2 * detection;
+}
+
+}  // namespace
+
+NodeState::NodeState(const Config& configuration, PeerRef own_ref, wire::Env& environment)
+    : config(configuration),
+      self(own_ref),
+      self_id(environment.peers().id(own_ref)),
+      env(environment),
+      leaves(self_id, configuration.leaf_set_size),
+      table(self_id, configuration.b, environment.peers()),
+      neighborhood(configuration.neighborhood_size, environment.peers()),
+      departed(configuration.departed_max, quarantine_of(configuration),
+               configuration.departed_memory),
+      last_nonce_(static_cast<std::uint32_t>(environment.random().next())) {}
+
+std::uint32_t NodeState::next_nonce() noexcept {
+  if (++last_nonce_ == 0) ++last_nonce_;
+  return last_nonce_;
+}
+
+void NodeState::send(PeerRef to, wire::Message message) {
+  if (to == leaves.left()) {
+    told_ = to;
+    told_at_ = now();
+  }
+  env.send(to, std::move(message));
+}
+
+MonoTime NodeState::left_told_at() const noexcept {
+  return told_ == leaves.left() ? told_at_ : MonoTime::min();
+}
+
+bool NodeState::holds(PeerRef peer) const {
+  return leaves.contains(peer) || table.contains(peer, id(peer)) || neighborhood.contains(peer);
+}
+
+PeerRef NodeState::find(const Id& peer_id) const {
+  if (peer_id == self_id) return {};
+  if (const PeerRef leaf = leaves.find(peer_id)) return leaf;
+  const PeerRef entry = table.towards(peer_id);
+  if (entry && id(entry) == peer_id) return entry;
+  const auto all = neighborhood.all();
+  const auto near = std::find_if(all.begin(), all.end(),
+                                 [&](const auto& entry_) { return id(entry_.peer) == peer_id; });
+  return near == all.end() ? PeerRef() : near->peer;
+}
+
+bool NodeState::knows_beyond_leaves() const {
+  if (table.size() > leaves.size() || neighborhood.size() > leaves.size()) return true;
+  const auto is_leaf = [this](const auto& entry) { return leaves.contains(entry.peer); };
+  const auto entries = table.all();
+  const auto near = neighborhood.all();
+  return !std::all_of(entries.begin(), entries.end(), is_leaf) ||
+         !std::all_of(near.begin(), near.end(), is_leaf);
+}
+
+wire::LeafProbe NodeState::leaf_probe(std::uint32_t nonce, bool reply) const {
+  wire::LeafProbe probe{nonce, reply, active, {}, departed.in_quarantine(now())};
+  probe.leaves.reserve(leaves.size());
+  for (const Leaf& leaf : leaves.all()) probe.leaves.push_back(leaf.peer);
+  return probe;
+}
+
+void NodeState::measured(PeerRef peer, Duration round_trip) {
+  proximity.sample(peer, round_trip, now());
+  const std::size_t members = leaves.size() + table.size() + neighborhood.size();
+  if (proximity.size() > members + spare_records) {
+    proximity.trim([&](PeerRef known) { return known == peer || holds(known); });
+  }
+}
+
+void NodeState::offer_measured(PeerRef peer) {
+  const std::uint32_t distance = proximity.distance(peer);
+  if (distance == unknown_distance || is_self(peer)) return;
+  table.insert(peer, id(peer), distance);
+  neighborhood.insert(peer, id(peer), distance);
+}
+
+}  // namespace canopy::pastry

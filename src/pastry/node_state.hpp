@@ -1,0 +1,72 @@
+// What the parts of one Pastry node share: its constants, its sets of peers,
+// what it measured, and its way to the outside. Owned by Pastry; the parts hold
+// it by reference and are called on the same thread.
+#pragma once
+
+#include <cstdint>
+
+#include "base/peer.hpp"
+#include "pastry/config.hpp"
+#include "pastry/counters.hpp"
+#include "pastry/departed.hpp"
+#include "pastry/leaf_set.hpp"
+#include "pastry/neighborhood_set.hpp"
+#include "pastry/proximity.hpp"
+#include "pastry/routing_table.hpp"
+#include "wire/env.hpp"
+
+namespace canopy::pastry {
+
+struct NodeState {
+  NodeState(const Config& config, PeerRef self, wire::Env& env);
+  NodeState(const NodeState&) = delete;
+  NodeState& operator=(const NodeState&) = delete;
+
+  MonoTime now() const { return env.now(); }
+  const Id& id(PeerRef peer) const { return env.peers().id(peer); }
+  bool is_self(PeerRef peer) const { return id(peer) == self_id; }
+
+  // Numbers requests, so that answers can be told apart. Never 0.
+  std::uint32_t next_nonce() noexcept;
+
+  // Sends, and remembers what was said to the left neighbour: it watches this
+  // node and needs no heartbeat then.
+  void send(PeerRef to, wire::Message message);
+  MonoTime left_told_at() const noexcept;
+
+  // Whether any of the three sets holds the peer.
+  bool holds(PeerRef peer) const;
+  // The peer with this id in any of the three sets, whatever its incarnation.
+  PeerRef find(const Id& peer_id) const;
+  // Whether some peer of table or neighbourhood is not a leaf. If not, the leaf
+  // set holds everybody this node knows: it covers the whole ring.
+  bool knows_beyond_leaves() const;
+
+  // What this node tells of its leaf set, and of peers that it found dead.
+  wire::LeafProbe leaf_probe(std::uint32_t nonce, bool reply) const;
+
+  // Keeps a measured round trip, within the bound on records.
+  void measured(PeerRef peer, Duration round_trip);
+  // Offers a peer whose distance is known to table and neighbourhood.
+  void offer_measured(PeerRef peer);
+
+  const Config& config;
+  const PeerRef self;
+  const Id self_id;
+  wire::Env& env;
+
+  LeafSet leaves;
+  RoutingTable table;
+  NeighborhoodSet neighborhood;
+  Proximity proximity;
+  Departed departed;
+  Counters counters;
+  bool active = false;
+
+ private:
+  std::uint32_t last_nonce_;
+  PeerRef told_;
+  MonoTime told_at_ = MonoTime::min();
+};
+
+}  // namespace canopy::pastry

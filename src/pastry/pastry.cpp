@@ -1,0 +1,384 @@
+// Life, routing and services of a node. What messages do is in receive.cpp,
+// what becomes of other peers in membership.cpp.
+#include "pastry/pastry.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <canopy/error.hpp>
+
+#include "pastry/body_peers.hpp"
+#include "pastry/turn.hpp"
+
+namespace canopy::pastry {
+
+namespace {
+
+constexpr unsigned hop_tries_max = 8;
+
+bool is_join(const wire::Routed& message) {
+  return std::holds_alternative<wire::JoinRequest>(*message.body);
+}
+
+}  // namespace
+
+Pastry::Pastry(const Config& config, PeerRef self, wire::Env& env, Application& application)
+    : state_(config, self, env),
+      application_(application),
+      prober_(state_),
+      router_(state_, prober_),
+      acks_(state_),
+      detector_(state_, prober_),
+      measurer_(state_, prober_),
+      table_repair_(state_, measurer_),
+      maintenance_(state_, prober_, measurer_),
+      helper_(state_) {}
+
+Pastry::~Pastry() = default;
+
+// --- Life ---
+
+void Pastry::found() {
+  const Turn turn(*this);
+  if (!state_.active) become_active();
+}
+
+void Pastry::join(wire::Peers contacts) {
+  const Turn turn(*this);
+  if (state_.active || departed_) return;
+  joiner_ = std::make_unique<Joiner>(state_, std::move(contacts));
+  joiner_->start();
+}
+
+void Pastry::add_contact(PeerRef peer) {
+  const Turn turn(*this);
+  if (joiner_) joiner_->add_contact(peer);
+}
+
+void Pastry::depart() {
+  const Turn turn(*this);
+  if (departed_) return;
+  departed_ = true;
+  if (inspection_) inspection_->traces.cancel_all();
+  for_each_walk([](RingWalk& walk) { walk.cancel(); });
+  joiner_.reset();
+  prober_.cancel_all();
+  measurer_.clear();
+  table_repair_.clear();
+  if (!state_.active) return;
+  state_.active = false;
+
+  wire::Departure goodbye;
+  for (const Leaf& leaf : state_.leaves.all()) goodbye.leaves.push_back(leaf.peer);
+  std::vector<PeerRef> everybody = goodbye.leaves;
+  for (const auto& entry : state_.table.all()) everybody.push_back(entry.peer);
+  for (const auto& entry : state_.neighborhood.all()) everybody.push_back(entry.peer);
+  std::sort(everybody.begin(), everybody.end());
+  everybody.erase(std::unique(everybody.begin(), everybody.end()), everybody.end());
+  for (const PeerRef peer : everybody) state_.send(peer, goodbye);
+  // Who waited for help has to ask another.
+  for (const wire::Routed& waiting : helper_.take_waiting()) pass_on({}, waiting);
+}
+
+bool Pastry::active() const noexcept { return state_.active; }
+
+// --- Routing ---
+
+void Pastry::route(const Id& key, wire::RoutedBody body) { start_route({}, key, std::move(body)); }
+
+void Pastry::route_via(PeerRef first_hop, const Id& key, wire::RoutedBody body) {
+  start_route(first_hop, key, std::move(body));
+}
+
+void Pastry::start_route(PeerRef first_hop, const Id& key, wire::RoutedBody body) {
+  const Turn turn(*this);
+  ++state_.counters.originated;
+  wire::Routed message;
+  message.key = key;
+  message.body = std::make_shared<const wire::RoutedBody>(std::move(body));
+  if (!member() && !departed_) {
+    hold({}, std::move(message));
+  } else {
+    pass_on({}, std::move(message), first_hop);
+  }
+}
+
+PeerRef Pastry::next_hop(const Id& key) const { return router_.next_hop(key).peer; }
+
+wire::Peers Pastry::closest(const Id& key, std::size_t k) const {
+  std::vector<Leaf> all(state_.leaves.all().begin(), state_.leaves.all().end());
+  all.push_back({state_.self_id, state_.self});
+  const std::size_t count = std::min(k, all.size());
+  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end(),
+                    [&key](const Leaf& a, const Leaf& b) { return closer_to(key, a.id, b.id); });
+  wire::Peers peers;
+  peers.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) peers.push_back(all[i].peer);
+  return peers;
+}
+
+void Pastry::pass_on(PeerRef from, wire::Routed message, PeerRef first_hop) {
+  Router::Hop hop{first_hop, Router::Rule::table};
+  if (!first_hop || first_hop == state_.self) hop = router_.next_hop(message.key, is_join(message));
+  if (!hop.peer) {
+    arrive(from, std::move(message));
+    return;
+  }
+  if (hop.rule == Router::Rule::rare) ++state_.counters.rare_case;
+  const bool own = is_join(message) || std::holds_alternative<wire::RouteTrace>(*message.body);
+  if (!own) {
+    if (application_.forward(from, message, hop.peer) == ForwardAction::stop) return;
+    if (!hop.peer || hop.peer == state_.self) {
+      arrive(from, std::move(message));
+      return;
+    }
+  }
+  if (from) ++state_.counters.forwarded;
+  send_hop(hop.peer, from, std::move(message));
+}
+
+void Pastry::arrive(PeerRef from, wire::Routed message) {
+  if (departed_) {
+    // What comes after the goodbye belongs to the next closest.
+    const wire::Peers two = closest(message.key, 2);
+    const auto other =
+        std::find_if(two.begin(), two.end(), [this](PeerRef peer) { return peer != state_.self; });
+    if (other != two.end()) send_hop(*other, from, std::move(message));
+    return;
+  }
+  if (!state_.active) {
+    hold(from, std::move(message));
+    return;
+  }
+  if (is_join(message)) {
+    help_join(message);
+    return;
+  }
+  ++state_.counters.delivered;
+  if (const auto* trace = std::get_if<wire::RouteTrace>(message.body.get())) {
+    answer_trace(*trace);
+  } else {
+    application_.deliver(from, message);
+  }
+}
+
+void Pastry::answer_trace(const wire::RouteTrace& trace) {
+  if (trace.origin == state_.self) {
+    inspection().traces.ended_here(trace.nonce, trace.hops);
+  } else {
+    state_.send(trace.origin, wire::RouteTraceReply{trace.nonce, trace.hops});
+  }
+}
+
+void Pastry::send_hop(PeerRef to, PeerRef from, wire::Routed message) {
+  if (message.hops >= state_.config.hop_limit) {
+    ++state_.counters.hop_limit_drops;
+    return;
+  }
+  ++message.hops;
+  message.hop_id = 0;
+  if (state_.config.maintenance) acks_.add(to, from, message);
+  state_.send(to, std::move(message));
+}
+
+void Pastry::send_again(HopAcks::Pending pending) {
+  if (pending.tries >= hop_tries_max) {
+    ++state_.counters.undelivered_drops;
+    return;
+  }
+  const PeerRef next = router_.next_hop(pending.message.key, is_join(pending.message)).peer;
+  if (!next) {
+    arrive(pending.from, std::move(pending.message));
+  } else if (next == pending.to) {
+    ++state_.counters.retransmissions;
+    wire::Routed message = pending.message;
+    acks_.add_again(std::move(pending));
+    state_.send(next, std::move(message));
+  } else {
+    ++state_.counters.reroutes;
+    acks_.add(next, pending.from, pending.message, pending.tries + 1U);
+    state_.send(next, std::move(pending.message));
+  }
+}
+
+void Pastry::hold(PeerRef from, wire::Routed message) {
+  if (held_.size() >= state_.config.held_messages_max) {
+    ++state_.counters.held_drops;
+    return;
+  }
+  ++state_.counters.held;
+  held_.push_back({from, std::move(message)});
+}
+
+void Pastry::release_held() {
+  for (Held& held : std::exchange(held_, {})) pass_on(held.from, std::move(held.message));
+}
+
+// --- Services ---
+
+void Pastry::heard_from(PeerRef peer) {
+  const Turn turn(*this);
+  admit(peer);
+}
+
+void Pastry::suspect(PeerRef peer) {
+  const Turn turn(*this);
+  if (!departed_ && !state_.is_self(peer)) prober_.probe(peer, goal::life);
+}
+
+void Pastry::unreachable(PeerRef peer) {
+  const Turn turn(*this);
+  if (departed_ || state_.is_self(peer)) return;
+  if (joiner_) joiner_->unreachable(peer);
+  if (state_.holds(peer)) prober_.probe(peer, goal::life);
+}
+
+bool Pastry::suspected(PeerRef peer) const { return prober_.suspected(peer); }
+
+std::optional<Duration> Pastry::round_trip(PeerRef peer) const {
+  return state_.proximity.round_trip(peer);
+}
+
+void Pastry::send(PeerRef to, wire::Message message) { state_.send(to, std::move(message)); }
+
+void Pastry::trace(const Id& key, Duration deadline, PeersHandler handler) {
+  const Turn turn(*this);
+  const std::uint32_t nonce = inspection().traces.begin(deadline, std::move(handler));
+  if (nonce != 0) start_route({}, key, wire::RouteTrace{nonce, state_.self, {}});
+}
+
+void Pastry::walk_ring(Duration deadline, PeersHandler handler) {
+  const Turn turn(*this);
+  inspection().walks.push_back(std::make_unique<RingWalk>(state_, deadline, std::move(handler)));
+}
+
+Pastry::Inspection& Pastry::inspection() {
+  if (!inspection_) inspection_ = std::make_unique<Inspection>(Inspection{RouteTraces(state_), {}});
+  return *inspection_;
+}
+
+void Pastry::learn(PeerRef peer, Duration round_trip) {
+  const Turn turn(*this);
+  if (state_.is_self(peer)) return;
+  state_.departed.remove(peer);
+  state_.measured(peer, round_trip);
+  admit_leaf(peer);
+  state_.offer_measured(peer);
+}
+
+void Pastry::forget(PeerRef peer) {
+  const Turn turn(*this);
+  drop(peer, Loss::forgotten);
+}
+
+void Pastry::collect_peers(std::vector<PeerRef>& in_use) const {
+  in_use.push_back(state_.self);
+  for (const Leaf& leaf : state_.leaves.all()) in_use.push_back(leaf.peer);
+  for (const auto& entry : state_.table.all()) in_use.push_back(entry.peer);
+  for (const auto& entry : state_.neighborhood.all()) in_use.push_back(entry.peer);
+  state_.proximity.collect_peers(in_use);
+  state_.departed.collect_peers(in_use);
+  prober_.collect_peers(in_use);
+  acks_.collect_peers(in_use);
+  seen_hops_.collect_peers(in_use);
+  measurer_.collect_peers(in_use);
+  helper_.collect_peers(in_use);
+  if (joiner_) joiner_->collect_peers(in_use);
+  if (inspection_) {
+    for (const auto& walk : inspection_->walks) walk->collect_peers(in_use);
+  }
+  for (const Held& held : held_) {
+    if (held.from) in_use.push_back(held.from);
+    collect_body_peers(held.message, in_use);
+  }
+}
+
+// --- Time ---
+
+void Pastry::tick() {
+  const Turn turn(*this);
+  wake_ = never;
+  if (departed_) return;
+  for (const PeerRef peer : prober_.expire()) {
+    ++state_.counters.evictions;
+    drop(peer, Loss::failed);
+  }
+  for (HopAcks::Pending& overdue : acks_.take_overdue()) {
+    prober_.probe(overdue.to, goal::life);
+    send_again(std::move(overdue));
+  }
+  if (joiner_) joiner_->tick();
+  if (helper_.overdue()) {
+    ++state_.counters.join_help_timeouts;
+    finish_help(helper_.current());
+  }
+  table_repair_.tick();
+  if (state_.active && state_.config.maintenance) {
+    detector_.tick();
+    maintenance_.tick();
+  }
+  if (inspection_) inspection_->traces.tick();
+  for_each_walk([](RingWalk& walk) { walk.tick(); });
+}
+
+MonoTime Pastry::deadline() const {
+  MonoTime earliest = std::min(
+      {prober_.deadline(), acks_.deadline(), table_repair_.deadline(), helper_.deadline()});
+  if (joiner_) earliest = std::min(earliest, joiner_->deadline());
+  if (state_.active && state_.config.maintenance) {
+    earliest = std::min({earliest, detector_.deadline(), maintenance_.deadline()});
+  }
+  if (inspection_) {
+    earliest = std::min(earliest, inspection_->traces.deadline());
+    for (const auto& walk : inspection_->walks) earliest = std::min(earliest, walk->deadline());
+  }
+  return earliest;
+}
+
+// A process that was stopped, or starved, finds its deadlines long past and the
+// answers unread: it asks again before it blames anybody, and tells those who
+// may have given it up that it is back.
+void Pastry::notice_stall() {
+  const Config& config = state_.config;
+  const MonoTime now = state_.now();
+  if (wake_ == never || now <= wake_ + config.probe_timeout) return;
+  const Duration slept = now - wake_;
+  wake_ = now;
+  ++state_.counters.stalls;
+  prober_.start_over();
+  acks_.start_over();
+  if (!state_.active || !config.maintenance) return;
+  detector_.start_over();
+  if (slept > config.heartbeat_interval + config.probe_timeout) probe_all_leaves();
+}
+
+void Pastry::settle() {
+  if (inspection_) {
+    std::erase_if(inspection_->walks, [](const auto& walk) { return walk->finished(); });
+  }
+  if (!departed_) {
+    check_join();
+    measurer_.advance();
+    if (announce_rows_ && measurer_.idle() && prober_.outstanding(goal::distance) == 0) {
+      announce_rows_ = false;
+      announce_rows();
+    }
+    if (joiner_) {
+      if (const auto reason = joiner_->take_stall()) application_.join_stalled(*reason);
+    }
+  }
+  while (std::exchange(leaf_set_changed_, false)) {
+    if (state_.active) application_.leaf_set_changed();
+  }
+  arm();
+}
+
+void Pastry::arm() {
+  if (departed_) return;
+  const MonoTime next = deadline();
+  if (next >= wake_) return;
+  wake_ = next;
+  state_.env.wake_at(next);
+}
+
+}  // namespace canopy::pastry

@@ -1,0 +1,86 @@
+// Probes of other peers: whether they live, how far they are, and what their
+// leaf sets hold.
+//
+// One probe a peer at a time; what is wanted of it adds up. A probe is sent
+// again when its timeout passes, and has failed when the last repeat was in
+// vain and nothing else came from the peer meanwhile. Only such a failure
+// evicts a peer. While nothing proves that it lives, a peer that is probed for
+// its life, or that has let a first timeout pass, is a suspect.
+// A part of a node: sends by NodeState, is told of answers and of time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "pastry/node_state.hpp"
+
+namespace canopy::pastry {
+
+// What a probe is for; may be combined.
+using Goals = std::uint8_t;
+namespace goal {
+inline constexpr Goals life = 1;      // any message from the peer will do
+inline constexpr Goals distance = 2;  // wants the answer that carries the last nonce
+inline constexpr Goals leaves = 4;    // wants its leaf set
+}  // namespace goal
+
+class Prober {
+ public:
+  explicit Prober(NodeState& state) : state_(state) {}
+
+  // Probes the peer, or adds to what an outstanding probe is for.
+  void probe(PeerRef peer, Goals goals);
+
+  struct Answer {
+    Goals goals = 0;  // what the probe was for; 0 if none was outstanding
+    std::optional<Duration> round_trip;
+  };
+  Answer answered(PeerRef peer, std::uint32_t nonce, bool with_leaves);
+
+  // Any message from the peer.
+  void heard(PeerRef peer);
+  void cancel(PeerRef peer);
+  void cancel_all() { pending_.clear(); }
+
+  bool pending(PeerRef peer, Goals goals) const noexcept;
+  bool suspected(PeerRef peer) const noexcept;
+  // Probes outstanding that want one of these.
+  std::size_t outstanding(Goals goals) const noexcept;
+  // Peers whose leaf sets are being asked for.
+  std::vector<PeerRef> asked_for_leaves() const;
+
+  MonoTime deadline() const noexcept { return deadline_; }
+  // Repeats what is overdue; gives the peers whose probes have failed.
+  std::vector<PeerRef> expire();
+  // This process slept: nobody is to blame for silence. All probes start anew.
+  void start_over();
+
+  void collect_peers(std::vector<PeerRef>& in_use) const;
+
+ private:
+  struct Pending {
+    PeerRef peer;
+    Goals goals = 0;
+    std::uint8_t tries = 0;
+    std::uint8_t rounds = 0;  // of tries, for a peer that lives but does not answer
+    bool heard = false;       // from the peer since the first try
+    std::uint32_t nonce = 0;
+    std::uint32_t previous_nonce = 0;
+    MonoTime sent;
+    MonoTime previous_sent;
+    MonoTime deadline;
+  };
+
+  Pending* find(PeerRef peer) noexcept;
+  const Pending* find(PeerRef peer) const noexcept;
+  void send(Pending& pending);
+  void settle_deadline() noexcept;
+
+  NodeState& state_;
+  std::vector<Pending> pending_;  // in the order of their first tries
+  MonoTime deadline_ = never;     // the earliest of them, or earlier
+};
+
+}  // namespace canopy::pastry
