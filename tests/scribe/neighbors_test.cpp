@@ -1,0 +1,137 @@
+#include "scribe/neighbors.hpp"
+
+#include <gtest/gtest.h>
+
+namespace canopy::scribe {
+namespace {
+
+constexpr MonoTime start{1h};
+const PeerRef ann{1};
+const PeerRef bob{2};
+const Id prices = Id::hash_of("prices");
+const Id news = Id::hash_of("news");
+
+class NeighborsTest : public testing::Test {
+ protected:
+  Config config;
+  Neighbors neighbors{config};
+};
+
+TEST_F(NeighborsTest, HeartbeatsGoToChildrenEveryInterval) {
+  neighbors.add(ann, Side::parent_of, prices, start);
+  EXPECT_EQ(neighbors.next_deadline(), start + 1s);
+  EXPECT_TRUE(neighbors.take_due(start + 900ms).heartbeats.empty());
+  EXPECT_EQ(neighbors.take_due(start + 1s).heartbeats, std::vector{ann});
+  EXPECT_EQ(neighbors.next_deadline(), start + 2s);
+}
+
+TEST_F(NeighborsTest, HeartbeatsOfNeighboursFallIntoStep) {
+  neighbors.add(ann, Side::parent_of, prices, start);
+  neighbors.add(bob, Side::parent_of, prices, start + 200ms);
+  EXPECT_EQ(neighbors.take_due(start + 1s).heartbeats, (std::vector{ann, bob}));
+}
+
+TEST_F(NeighborsTest, MulticastsStandInForHeartbeatsButNotForEver) {
+  neighbors.add(ann, Side::parent_of, prices, start);
+  int heartbeats = 0;
+  std::uint64_t suppressed = 0;
+  for (MonoTime now = start; now <= start + 10s; now += 100ms) {
+    neighbors.sent_to(ann, now);
+    const Neighbors::Due due = neighbors.take_due(now);
+    heartbeats += static_cast<int>(due.heartbeats.size());
+    suppressed += due.suppressed;
+  }
+  EXPECT_EQ(heartbeats, 2);
+  EXPECT_GE(suppressed, 6u);
+}
+
+TEST_F(NeighborsTest, ChildrenReportToTheirParentNowAndThen) {
+  neighbors.add(ann, Side::child_of, prices, start);
+  int reports = 0;
+  for (MonoTime now = start; now <= start + 61s; now += 100ms) {
+    neighbors.heard_from_parent(ann, now);
+    reports += static_cast<int>(neighbors.take_due(now).heartbeats.size());
+  }
+  EXPECT_EQ(reports, 2);
+}
+
+TEST_F(NeighborsTest, ASilentParentIsLostOnceAfterTheMissedHeartbeats) {
+  neighbors.add(ann, Side::child_of, prices, start);
+  EXPECT_TRUE(neighbors.take_due(start + 2s).silent_parents.empty());
+  EXPECT_EQ(neighbors.take_due(start + 2250ms).silent_parents, std::vector{ann});
+  EXPECT_TRUE(neighbors.take_due(start + 3s).silent_parents.empty());
+}
+
+TEST_F(NeighborsTest, AHeartbeatKeepsAParentOnlyIfItSpeaksAsOne) {
+  neighbors.add(ann, Side::child_of, prices, start);
+  neighbors.on_heartbeat(ann, {}, start + 2s);  // shares no group
+  EXPECT_EQ(neighbors.take_due(start + 2300ms).silent_parents, std::vector{ann});
+
+  neighbors.heard_from_parent(ann, start + 3s);
+  GroupSet shared;
+  shared.add(prices);
+  neighbors.on_heartbeat(ann, {shared.hash, shared.count, 0, 0}, start + 4s);
+  EXPECT_TRUE(neighbors.take_due(start + 6s).silent_parents.empty());
+}
+
+TEST_F(NeighborsTest, ASilentChildExpires) {
+  neighbors.add(ann, Side::parent_of, prices, start);
+  for (MonoTime now = start; now < start + 60s; now += 500ms) {
+    EXPECT_TRUE(neighbors.take_due(now).silent_children.empty());
+  }
+  EXPECT_EQ(neighbors.take_due(start + 60s).silent_children, std::vector{ann});
+}
+
+TEST_F(NeighborsTest, AReportKeepsAChild) {
+  neighbors.add(ann, Side::parent_of, prices, start);
+  neighbors.on_heartbeat(ann, {0, 0, 1, 1}, start + 30s);
+  EXPECT_TRUE(neighbors.take_due(start + 80s).silent_children.empty());
+  EXPECT_EQ(neighbors.take_due(start + 91s).silent_children, std::vector{ann});
+}
+
+TEST_F(NeighborsTest, BothEndsAgreeWhenTheyShareTheSameGroups) {
+  Neighbors other{config};
+  neighbors.add(ann, Side::parent_of, prices, start);
+  neighbors.add(ann, Side::child_of, news, start);
+  other.add(bob, Side::child_of, prices, start);
+  other.add(bob, Side::parent_of, news, start);
+  for (int beat = 0; beat < 3; ++beat) {
+    const auto mismatch = other.on_heartbeat(bob, neighbors.heartbeat_for(ann), start);
+    EXPECT_FALSE(mismatch.parent_of);
+    EXPECT_FALSE(mismatch.child_of);
+  }
+}
+
+TEST_F(NeighborsTest, ADifferenceHasToLastForTwoHeartbeats) {
+  neighbors.add(ann, Side::child_of, prices, start);
+  GroupSet theirs;
+  theirs.add(news);
+  const wire::TreeHeartbeat wrong{theirs.hash, theirs.count, 0, 0};
+  GroupSet right;
+  right.add(prices);
+  EXPECT_FALSE(neighbors.on_heartbeat(ann, wrong, start).child_of);
+  EXPECT_FALSE(neighbors.on_heartbeat(ann, {right.hash, 1, 0, 0}, start).child_of);
+  EXPECT_FALSE(neighbors.on_heartbeat(ann, wrong, start).child_of);
+  const auto mismatch = neighbors.on_heartbeat(ann, wrong, start);
+  EXPECT_TRUE(mismatch.child_of);
+  EXPECT_FALSE(mismatch.parent_of);
+}
+
+TEST_F(NeighborsTest, AStrangerThatClaimsGroupsIsAMismatchAtOnce) {
+  const auto mismatch = neighbors.on_heartbeat(ann, {1, 1, 0, 0}, start);
+  EXPECT_TRUE(mismatch.child_of);
+  EXPECT_FALSE(mismatch.parent_of);
+  EXPECT_EQ(neighbors.size(), 0u);
+}
+
+TEST_F(NeighborsTest, ANeighbourWithoutCommonGroupsIsForgotten) {
+  neighbors.add(ann, Side::parent_of, prices, start);
+  neighbors.add(ann, Side::child_of, news, start);
+  neighbors.remove(ann, Side::parent_of, prices);
+  EXPECT_EQ(neighbors.size(), 1u);
+  neighbors.remove(ann, Side::child_of, news);
+  EXPECT_EQ(neighbors.size(), 0u);
+}
+
+}  // namespace
+}  // namespace canopy::scribe

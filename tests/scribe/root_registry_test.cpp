@@ -1,0 +1,75 @@
+#include "scribe/root_registry.hpp"
+
+#include <gtest/gtest.h>
+
+namespace canopy::scribe {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr MonoTime start{1h};
+
+wire::GroupState state(std::uint64_t epoch, std::uint64_t version, std::string name = "prices") {
+  wire::GroupState state;
+  state.group = Id::hash_of("prices");
+  state.name = {std::move(name), "ann"};
+  state.epoch = epoch;
+  state.version = version;
+  return state;
+}
+
+TEST(RootRegistry, TheLargerEpochWinsThenTheLargerVersion) {
+  RootRegistry registry(10);
+  registry.merge(state(2, 1), start);
+  EXPECT_EQ(registry.merge(state(1, 9), start)->state.epoch, 2u);
+  EXPECT_EQ(registry.merge(state(2, 3), start)->state.version, 3u);
+  EXPECT_EQ(registry.merge(state(3, 1), start)->state.epoch, 3u);
+  EXPECT_EQ(registry.merge(state(2, 8), start)->state.version, 1u);
+}
+
+TEST(RootRegistry, TwoNamesWithEqualNumbersAreDecidedTheSameEverywhere) {
+  RootRegistry one(10);
+  RootRegistry other(10);
+  one.merge(state(1, 1, "a"), start);
+  one.merge(state(1, 1, "b"), start);
+  other.merge(state(1, 1, "b"), start);
+  other.merge(state(1, 1, "a"), start);
+  const Id group = Id::hash_of("prices");
+  EXPECT_EQ(one.find(group)->state.name, other.find(group)->state.name);
+}
+
+TEST(RootRegistry, IsBounded) {
+  RootRegistry registry(1);
+  EXPECT_TRUE(registry.merge(state(1, 1), start));
+  wire::GroupState second = state(1, 1);
+  second.group = Id::hash_of("news");
+  EXPECT_FALSE(registry.merge(second, start));
+  EXPECT_TRUE(registry.merge(state(1, 2), start));
+}
+
+TEST(RootRegistry, ReplicasThatNoRootConfirmsExpireButOwnStatesStay) {
+  RootRegistry registry(10);
+  registry.merge(state(1, 1), start);
+  EXPECT_EQ(registry.expire_replicas(start), 0u);
+  registry.find(Id::hash_of("prices"))->own = true;
+  EXPECT_EQ(registry.expire_replicas(start + 1s), 0u);
+  registry.find(Id::hash_of("prices"))->own = false;
+  EXPECT_EQ(registry.expire_replicas(start + 1s), 1u);
+  EXPECT_FALSE(registry.find(Id::hash_of("prices")));
+}
+
+TEST(RootRegistry, KnowsWhoHoldsTheNewestState) {
+  RootRegistry registry(10);
+  RootRecord& record = *registry.merge(state(1, 1), start);
+  const PeerRef ann{1};
+  RootRegistry::confirm(record, ann, 1, 1);
+  EXPECT_TRUE(RootRegistry::holds(record, ann));
+  record.state.version = 2;
+  EXPECT_FALSE(RootRegistry::holds(record, ann));
+  RootRegistry::confirm(record, ann, 1, 2);
+  EXPECT_TRUE(RootRegistry::holds(record, ann));
+  EXPECT_EQ(record.holders.size(), 1u);
+}
+
+}  // namespace
+}  // namespace canopy::scribe
