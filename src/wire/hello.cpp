@@ -80,7 +80,8 @@ bool is_temporary(RejectCode code) noexcept {
     case RejectCode::parameters:
     case RejectCode::duplicate_name:
     case RejectCode::self:
-    case RejectCode::malformed: return false;
+    case RejectCode::malformed:
+    case RejectCode::wrong_peer: return false;
   }
   return true;  // a reason of a later version
 }
