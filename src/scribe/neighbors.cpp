@@ -37,7 +37,7 @@ void Neighbors::add(PeerRef peer, Side side, const Id& group, MonoTime now) {
     neighbor.sent = now;
     if (set.empty()) neighbor.told = now;
   } else {
-    neighbor.heard_parent = now;
+    heard(neighbor, now);
     if (set.empty() && neighbor.parent_of.empty()) neighbor.told = now;
   }
   set.add(group);
@@ -58,7 +58,19 @@ void Neighbors::sent_to(PeerRef peer, MonoTime now) noexcept {
 }
 
 void Neighbors::heard_from_parent(PeerRef peer, MonoTime now) noexcept {
-  if (Neighbor* neighbor = find(peer)) neighbor->heard_parent = now;
+  if (Neighbor* neighbor = find(peer)) heard(*neighbor, now);
+}
+
+void Neighbors::heard(Neighbor& neighbor, MonoTime now) noexcept {
+  neighbor.heard_parent = now;
+  neighbor.doubted = false;
+}
+
+void Neighbors::start_over(MonoTime now) noexcept {
+  for (Neighbor& neighbor : table_) {
+    heard(neighbor, now);
+    neighbor.heard_child = now;
+  }
 }
 
 Neighbors::Mismatch Neighbors::on_heartbeat(PeerRef from, const wire::TreeHeartbeat& heartbeat,
@@ -70,7 +82,7 @@ Neighbors::Mismatch Neighbors::on_heartbeat(PeerRef from, const wire::TreeHeartb
     // Nothing is shared, so nothing can be lost by speaking up at once.
     return {.parent_of = !their_child_of.empty(), .child_of = !their_parent_of.empty()};
   }
-  if (!their_parent_of.empty()) neighbor->heard_parent = now;
+  if (!their_parent_of.empty()) heard(*neighbor, now);
   if (!their_child_of.empty()) neighbor->heard_child = now;
   return {
       .parent_of = lasting(neighbor->parent_of_mismatches, neighbor->parent_of == their_child_of),
@@ -89,6 +101,7 @@ wire::TreeHeartbeat Neighbors::heartbeat_for(PeerRef peer) const noexcept {
 Neighbors::Due Neighbors::take_due(MonoTime now) {
   Due due;
   if (now < next_deadline_) return due;
+  if (now > next_deadline_ + config_.heartbeat_interval) start_over(now);
   next_deadline_ = never;
   // What would be due soon goes along: neighbours fall into step, and the node
   // wakes once an interval rather than once a neighbour.
@@ -102,9 +115,13 @@ Neighbors::Due Neighbors::take_due(MonoTime now) {
       }
       neighbor.sent = neighbor.told = now;
     }
+    if (parent_doubtful_at(neighbor) <= now) {
+      due.doubtful_parents.push_back(neighbor.peer);
+      neighbor.doubted = true;
+    }
     if (parent_silent_at(neighbor) <= now) {
       due.silent_parents.push_back(neighbor.peer);
-      neighbor.heard_parent = now;
+      heard(neighbor, now);
     }
     if (child_silent_at(neighbor) <= now) {
       due.silent_children.push_back(neighbor.peer);
@@ -137,11 +154,20 @@ MonoTime Neighbors::heartbeat_due(const Neighbor& neighbor) const noexcept {
   return neighbor.told + config_.child_refresh_interval;
 }
 
-MonoTime Neighbors::parent_silent_at(const Neighbor& neighbor) const noexcept {
+MonoTime Neighbors::parent_missed_at(const Neighbor& neighbor, unsigned heartbeats) const noexcept {
   if (neighbor.child_of.empty()) return never;
   // A quarter on top, for a parent whose heartbeats fall into step with others.
-  return neighbor.heard_parent + config_.heartbeats_missed * config_.heartbeat_interval +
+  return neighbor.heard_parent + heartbeats * config_.heartbeat_interval +
          config_.heartbeat_interval / 4;
+}
+
+MonoTime Neighbors::parent_doubtful_at(const Neighbor& neighbor) const noexcept {
+  if (neighbor.doubted || config_.heartbeats_missed < 2) return never;
+  return parent_missed_at(neighbor, config_.heartbeats_missed - 1);
+}
+
+MonoTime Neighbors::parent_silent_at(const Neighbor& neighbor) const noexcept {
+  return parent_missed_at(neighbor, config_.heartbeats_missed);
 }
 
 MonoTime Neighbors::child_silent_at(const Neighbor& neighbor) const noexcept {
@@ -149,7 +175,8 @@ MonoTime Neighbors::child_silent_at(const Neighbor& neighbor) const noexcept {
 }
 
 MonoTime Neighbors::deadline_of(const Neighbor& neighbor) const noexcept {
-  return std::min({heartbeat_due(neighbor), parent_silent_at(neighbor), child_silent_at(neighbor)});
+  return std::min({heartbeat_due(neighbor), parent_doubtful_at(neighbor),
+                   parent_silent_at(neighbor), child_silent_at(neighbor)});
 }
 
 }  // namespace canopy::scribe

@@ -47,11 +47,13 @@ class Neighbors {
   wire::TreeHeartbeat heartbeat_for(PeerRef peer) const noexcept;
 
   struct Due {
-    std::vector<PeerRef> heartbeats;       // to send
-    std::vector<PeerRef> silent_parents;   // lost; told once until heard again
-    std::vector<PeerRef> silent_children;  // expired
-    std::uint64_t suppressed = 0;          // heartbeats that multicasts stood in for
+    std::vector<PeerRef> heartbeats;        // to send
+    std::vector<PeerRef> doubtful_parents;  // one more missed heartbeat and they are lost
+    std::vector<PeerRef> silent_parents;    // lost; told once until heard again
+    std::vector<PeerRef> silent_children;   // expired
+    std::uint64_t suppressed = 0;           // heartbeats that multicasts stood in for
   };
+  // A process that was stopped finds everybody silent: it listens anew first.
   Due take_due(MonoTime now);
   MonoTime next_deadline() const noexcept { return next_deadline_; }
 
@@ -63,6 +65,7 @@ class Neighbors {
     PeerRef peer;
     std::uint8_t parent_of_mismatches = 0;
     std::uint8_t child_of_mismatches = 0;
+    bool doubted = false;  // as a parent, since it was heard last
     GroupSet parent_of;
     GroupSet child_of;
     MonoTime sent{};          // the latest sign of life to it
@@ -71,9 +74,14 @@ class Neighbors {
     MonoTime heard_child{};   // from it as a child
   };
 
+  static void heard(Neighbor& neighbor, MonoTime now) noexcept;
+  void start_over(MonoTime now) noexcept;
   Neighbor* find(PeerRef peer) noexcept;
   const Neighbor* find(PeerRef peer) const noexcept;
   MonoTime heartbeat_due(const Neighbor& neighbor) const noexcept;
+  // When a parent that stays silent has missed that many heartbeats.
+  MonoTime parent_missed_at(const Neighbor& neighbor, unsigned heartbeats) const noexcept;
+  MonoTime parent_doubtful_at(const Neighbor& neighbor) const noexcept;
   MonoTime parent_silent_at(const Neighbor& neighbor) const noexcept;
   MonoTime child_silent_at(const Neighbor& neighbor) const noexcept;
   MonoTime deadline_of(const Neighbor& neighbor) const noexcept;

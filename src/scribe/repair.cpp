@@ -19,14 +19,26 @@ void Repair::tick() {
     ++core_.counters.heartbeats_sent;
     core_.send(peer, core_.neighbors.heartbeat_for(peer));
   }
+  for (const PeerRef peer : due.doubtful_parents) doubt(peer);
   for (const PeerRef peer : due.silent_parents) {
-    core_.pastry.suspect(peer);
     tree_.parent_lost(peer, Tree::Loss::silent,
                       core_.config.heartbeat_interval / rejoin_spread_share);
   }
   for (const PeerRef peer : due.silent_children) {
     ++core_.counters.children_expired;
     for (const Id& id : shared_groups(peer, Side::parent_of)) tree_.strike_child(id, peer);
+  }
+}
+
+// Pastry replaces a root only when its neighbours have found it dead. They
+// start to look into it when a message for it finds no answer, so one is sent
+// ahead of the JOIN that will be needed.
+void Repair::doubt(PeerRef parent) {
+  core_.pastry.suspect(parent);
+  for (const auto& [id, group] : core_.groups) {
+    if (group.parent() != parent || group.root_path().size() != 1) continue;
+    core_.pastry.route(id, wire::TreeRequest{0, id, core_.self});
+    break;
   }
 }
 

@@ -23,6 +23,7 @@ class Repair {
   void tick();
 
  private:
+  void doubt(PeerRef parent);
   void send_pages(PeerRef to, Side side);
   std::vector<Id> shared_groups(PeerRef peer, Side side) const;
   void settle_as_parent(PeerRef child, const wire::GroupSetPage& page);

@@ -386,9 +386,7 @@ void Roots::review() {
     RootRecord& record = *registry_.find(id);
     if (record.own) {
       review_own(id, record);
-    } else if (!core_.pastry.leaf_set().closest(id)) {
-      // By the leaf set, not by the next hop: somebody else being merely
-      // suspected is no reason to take over before anybody asks for it.
+    } else if (core_.pastry.is_root(id)) {
       serve(id, record, Start::takeover);
     }
   }

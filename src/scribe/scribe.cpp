@@ -273,7 +273,8 @@ ForwardAction Scribe::Parts::forward_join(PeerRef from, wire::Routed& message, P
   const auto& join = std::get<wire::GroupJoin>(*message.body);
   if (join.child == core.self) return from ? ForwardAction::stop : ForwardAction::proceed;
   ++core.counters.joins_received;
-  if (core.departing) return ForwardAction::proceed;
+  // Whoever is on the way into the ring or out of it takes no children.
+  if (core.departing || !core.pastry.active()) return ForwardAction::proceed;
   if (join.detours > 0) {
     if (const PeerRef random = tree.random_first_hop()) next_hop = random;
     wire::GroupJoin onward = join;

@@ -13,6 +13,22 @@ const Id news = Id::hash_of("news");
 
 class NeighborsTest : public testing::Test {
  protected:
+  // Everything that falls due in (from, to], looked after every 50 ms.
+  Neighbors::Due run(MonoTime from, MonoTime to) {
+    Neighbors::Due all;
+    const auto append = [](std::vector<PeerRef>& to_all, const std::vector<PeerRef>& peers) {
+      to_all.insert(to_all.end(), peers.begin(), peers.end());
+    };
+    for (MonoTime now = from + 50ms; now <= to; now += 50ms) {
+      const Neighbors::Due due = neighbors.take_due(now);
+      append(all.heartbeats, due.heartbeats);
+      append(all.doubtful_parents, due.doubtful_parents);
+      append(all.silent_parents, due.silent_parents);
+      append(all.silent_children, due.silent_children);
+    }
+    return all;
+  }
+
   Config config;
   Neighbors neighbors{config};
 };
@@ -57,36 +73,54 @@ TEST_F(NeighborsTest, ChildrenReportToTheirParentNowAndThen) {
 
 TEST_F(NeighborsTest, ASilentParentIsLostOnceAfterTheMissedHeartbeats) {
   neighbors.add(ann, Side::child_of, prices, start);
-  EXPECT_TRUE(neighbors.take_due(start + 2s).silent_parents.empty());
-  EXPECT_EQ(neighbors.take_due(start + 2250ms).silent_parents, std::vector{ann});
-  EXPECT_TRUE(neighbors.take_due(start + 3s).silent_parents.empty());
+  EXPECT_TRUE(run(start, start + 2200ms).silent_parents.empty());
+  EXPECT_EQ(run(start + 2200ms, start + 2250ms).silent_parents, std::vector{ann});
+  EXPECT_TRUE(run(start + 2250ms, start + 4s).silent_parents.empty());
+}
+
+TEST_F(NeighborsTest, AParentIsDoubtfulOnceBeforeItIsLost) {
+  neighbors.add(ann, Side::child_of, prices, start);
+  EXPECT_TRUE(run(start, start + 1200ms).doubtful_parents.empty());
+  EXPECT_EQ(run(start + 1200ms, start + 2s).doubtful_parents, std::vector{ann});
+  neighbors.heard_from_parent(ann, start + 2s);
+  EXPECT_TRUE(run(start + 2s, start + 3200ms).doubtful_parents.empty());
+  EXPECT_EQ(run(start + 3200ms, start + 3250ms).doubtful_parents, std::vector{ann});
+}
+
+TEST_F(NeighborsTest, AProcessThatSleptListensAnewBeforeItBlamesAnybody) {
+  neighbors.add(ann, Side::child_of, prices, start);
+  neighbors.add(bob, Side::parent_of, prices, start);
+  const Neighbors::Due due = neighbors.take_due(start + 100s);
+  EXPECT_TRUE(due.silent_parents.empty());
+  EXPECT_TRUE(due.silent_children.empty());
+  EXPECT_EQ(due.heartbeats, (std::vector{ann, bob}));
+  EXPECT_EQ(run(start + 100s, start + 103s).silent_parents, std::vector{ann});
 }
 
 TEST_F(NeighborsTest, AHeartbeatKeepsAParentOnlyIfItSpeaksAsOne) {
   neighbors.add(ann, Side::child_of, prices, start);
+  run(start, start + 2s);
   neighbors.on_heartbeat(ann, {}, start + 2s);  // shares no group
-  EXPECT_EQ(neighbors.take_due(start + 2300ms).silent_parents, std::vector{ann});
+  EXPECT_EQ(run(start + 2s, start + 2300ms).silent_parents, std::vector{ann});
 
-  neighbors.heard_from_parent(ann, start + 3s);
   GroupSet shared;
   shared.add(prices);
-  neighbors.on_heartbeat(ann, {shared.hash, shared.count, 0, 0}, start + 4s);
-  EXPECT_TRUE(neighbors.take_due(start + 6s).silent_parents.empty());
+  neighbors.on_heartbeat(ann, {shared.hash, shared.count, 0, 0}, start + 2300ms);
+  EXPECT_TRUE(run(start + 2300ms, start + 4500ms).silent_parents.empty());
 }
 
 TEST_F(NeighborsTest, ASilentChildExpires) {
   neighbors.add(ann, Side::parent_of, prices, start);
-  for (MonoTime now = start; now < start + 60s; now += 500ms) {
-    EXPECT_TRUE(neighbors.take_due(now).silent_children.empty());
-  }
-  EXPECT_EQ(neighbors.take_due(start + 60s).silent_children, std::vector{ann});
+  EXPECT_TRUE(run(start, start + 59950ms).silent_children.empty());
+  EXPECT_EQ(run(start + 59950ms, start + 60s).silent_children, std::vector{ann});
 }
 
 TEST_F(NeighborsTest, AReportKeepsAChild) {
   neighbors.add(ann, Side::parent_of, prices, start);
+  run(start, start + 30s);
   neighbors.on_heartbeat(ann, {0, 0, 1, 1}, start + 30s);
-  EXPECT_TRUE(neighbors.take_due(start + 80s).silent_children.empty());
-  EXPECT_EQ(neighbors.take_due(start + 91s).silent_children, std::vector{ann});
+  EXPECT_TRUE(run(start + 30s, start + 89950ms).silent_children.empty());
+  EXPECT_EQ(run(start + 89950ms, start + 90s).silent_children, std::vector{ann});
 }
 
 TEST_F(NeighborsTest, BothEndsAgreeWhenTheyShareTheSameGroups) {
