@@ -162,7 +162,8 @@ void Pastry::on_leaf_probe(PeerRef from, const wire::LeafProbe& probe) {
     return;
   }
   if (round_trip) state_.measured(from, *round_trip);
-  if (probe.active || !probe.leaves.empty()) {
+  // Only members ask, and only who is none answers with an empty leaf set.
+  if (!probe.reply || probe.active || !probe.leaves.empty()) {
     admit_leaf(from);
     const std::uint32_t distance = state_.proximity.distance(from);
     if (distance != unknown_distance) {
