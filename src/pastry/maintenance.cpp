@@ -35,12 +35,28 @@ void Maintenance::tick() {
   }
 }
 
+void Maintenance::leaf_lost() {
+  const Duration soon = state_.env.random().jittered(state_.config.heartbeat_interval, 2 * jitter);
+  leaf_round_ = std::min(leaf_round_, state_.now() + soon);
+}
+
+// In a larger ring than this, leaf sets are full.
+bool Maintenance::leaves_missing() const {
+  return !state_.leaves.full() && state_.knows_beyond_leaves();
+}
+
 void Maintenance::compare_leaf_sets() {
   Random& random = state_.env.random();
   if (!state_.leaves.empty()) {
     prober_.probe(state_.leaves.left(), goal::leaves);
     const auto all = state_.leaves.all();
     prober_.probe(all[random.below(all.size())].peer, goal::leaves);
+  }
+  if (!state_.leaves.empty() && leaves_missing()) {
+    const std::size_t extreme = state_.leaves.side_size() - 1;
+    prober_.probe(state_.leaves.larger(extreme).peer, goal::leaves);
+    prober_.probe(state_.leaves.smaller(extreme).peer, goal::leaves);
+    leaf_lost();
   }
   if (const PeerRef lost = state_.departed.pick(random, state_.now())) {
     prober_.probe(lost, goal::leaves);

@@ -27,12 +27,15 @@ class Maintenance {
   void tick();
   MonoTime deadline() const noexcept;
 
+  // A leaf was lost: the next comparison of leaf sets comes soon.
+  void leaf_lost();
   // One round over the rows, now.
   void refresh_rows();
   bool on_state_reply(const wire::StateReply& reply);
 
  private:
   void compare_leaf_sets();
+  bool leaves_missing() const;
 
   NodeState& state_;
   Prober& prober_;

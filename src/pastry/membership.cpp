@@ -73,7 +73,7 @@ void Pastry::announce_rows() {
 }
 
 void Pastry::probe_all_leaves() {
-  for (const Leaf& leaf : state_.leaves.all()) prober_.probe(leaf.peer, goal::leaves);
+  for (const Leaf& leaf : state_.leaves.all()) prober_.probe_with_news(leaf.peer);
 }
 
 // --- Helping joiners ---
@@ -185,6 +185,7 @@ void Pastry::drop(PeerRef peer, Loss loss) {
   if (was_leaf) leaf_set_changed_ = true;
 
   if (state_.config.maintenance && state_.active && loss != Loss::replaced) {
+    if (was_leaf) maintenance_.leaf_lost();
     if (was_leaf) repair_leaf_set(id, was_full, was_watched && loss == Loss::failed);
     if (was_entry) table_repair_.start(state_.table.slot_of(id));
   }
@@ -199,7 +200,7 @@ void Pastry::drop(PeerRef peer, Loss loss) {
 void Pastry::repair_leaf_set(const Id& lost, bool was_full, bool was_watched) {
   if (state_.leaves.empty()) return;
   if (was_watched) {
-    probe_all_leaves();
+    announce_failure_ = true;
   } else if (was_full) {
     const bool larger_side = (lost - state_.self_id).high64() >> 63 == 0;
     const std::size_t extreme = state_.leaves.side_size() - 1;

@@ -357,6 +357,7 @@ void Pastry::settle() {
     std::erase_if(inspection_->walks, [](const auto& walk) { return walk->finished(); });
   }
   if (!departed_) {
+    if (std::exchange(announce_failure_, false)) probe_all_leaves();
     check_join();
     measurer_.advance();
     if (announce_rows_ && measurer_.idle() && prober_.outstanding(goal::distance) == 0) {

@@ -184,6 +184,7 @@ class Pastry {
   unsigned depth_ = 0;  // of calls within calls
   bool departed_ = false;
   bool leaf_set_changed_ = false;  // and the application does not know yet
+  bool announce_failure_ = false;  // of a watched peer, to all leaves
   bool announce_rows_ = false;     // once everything is measured
   MonoTime wake_ = never;          // what Env was asked for last
 };

@@ -58,6 +58,16 @@ void Prober::probe(PeerRef peer, Goals goals) {
   send(added);
 }
 
+void Prober::probe_with_news(PeerRef peer) {
+  Pending* known = find(peer);
+  if (known == nullptr || (known->goals & goal::leaves) == 0) {
+    probe(peer, goal::leaves);
+  } else {
+    send(*known);
+    --known->tries;
+  }
+}
+
 Prober::Answer Prober::answered(PeerRef peer, std::uint32_t nonce, bool with_leaves) {
   Pending* pending = find(peer);
   if (pending == nullptr) return {};

@@ -32,6 +32,9 @@ class Prober {
 
   // Probes the peer, or adds to what an outstanding probe is for.
   void probe(PeerRef peer, Goals goals);
+  // The same for leaf sets, but sent in any case: there is news to tell, which a
+  // probe that is outstanding already did not carry.
+  void probe_with_news(PeerRef peer);
 
   struct Answer {
     Goals goals = 0;  // what the probe was for; 0 if none was outstanding
