@@ -266,6 +266,11 @@ void Pastry::learn(PeerRef peer, Duration round_trip) {
   state_.offer_measured(peer);
 }
 
+void Pastry::learn_leaf(PeerRef peer) {
+  const Turn turn(*this);
+  if (!state_.is_self(peer)) admit_leaf(peer);
+}
+
 void Pastry::forget(PeerRef peer) {
   const Turn turn(*this);
   drop(peer, Loss::forgotten);

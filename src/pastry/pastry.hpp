@@ -92,6 +92,9 @@ class Pastry {
   const Counters& counters() const noexcept { return state_.counters; }
   // Offers a live peer, with its distance, to all three sets.
   void learn(PeerRef peer, Duration round_trip);
+  // Offers a live peer to the leaf set alone (worked examples, in which a
+  // failure leaves holes in the tables).
+  void learn_leaf(PeerRef peer);
   // Forgets a dead peer everywhere and tells the application.
   void forget(PeerRef peer);
   // Every handle this layer still holds, for PeerTable::sweep.

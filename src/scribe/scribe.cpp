@@ -164,8 +164,8 @@ void Scribe::flush() {
   parts_->tell_later();
 }
 
-void Scribe::parent_failed(PeerRef peer) {
-  parts_->tree.parent_lost(peer, Tree::Loss::failed, Duration::zero());
+void Scribe::parent_failed(PeerRef peer, const Id& group) {
+  parts_->tree.parent_failed(group, peer);
   flush();
 }
 

@@ -71,8 +71,8 @@ class Scribe final : public pastry::Application {
 
   // --- For the runner of worked examples (maintenance off), who tells about a
   // failure in an order of his own: peer_failed does nothing then. ---
-  // Sends a JOIN for every group whose parent was this peer, now.
-  void parent_failed(PeerRef peer);
+  // If the peer was the parent in this group, sends a JOIN now.
+  void parent_failed(PeerRef peer, const Id& group);
   // Strikes the peer from all children tables; leaves trees that it alone kept
   // this node in.
   void child_failed(PeerRef peer);

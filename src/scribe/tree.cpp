@@ -393,6 +393,11 @@ void Tree::parent_disowned(const Id& id, PeerRef peer) {
   if (group && group->parent() == peer) lose_parent(*group, id, Loss::silent, Duration::zero());
 }
 
+void Tree::parent_failed(const Id& id, PeerRef peer) {
+  Group* group = core_.find(id);
+  if (group && group->parent() == peer) lose_parent(*group, id, Loss::failed, Duration::zero());
+}
+
 std::vector<Id> Tree::groups_where(PeerRef parent) const {
   std::vector<Id> ids;
   for (const auto& [id, group] : core_.groups) {

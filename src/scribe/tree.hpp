@@ -51,6 +51,7 @@ class Tree {
   void parent_lost(PeerRef peer, Loss loss, Duration spread);
   // In one group, the parent says that it is none.
   void parent_disowned(const Id& id, PeerRef peer);
+  void parent_failed(const Id& id, PeerRef peer);
   void child_lost(PeerRef peer);
   // One edge only, by repair.
   void strike_child(const Id& id, PeerRef peer);
