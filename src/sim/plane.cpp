@@ -18,8 +18,7 @@ HostIndex Plane::attach(const Point& point) {
 }
 
 Duration Plane::delay(HostIndex a, HostIndex b) const {
-  return Duration(
-      static_cast<std::int64_t>(distance(points_[a], points_[b]) * microseconds_per_unit));
+  return Duration(static_cast<std::int64_t>(distance(a, b) * microseconds_per_unit));
 }
 
 }  // namespace canopy::sim

@@ -23,6 +23,9 @@ class Plane final : public Topology {
 
   Duration delay(HostIndex a, HostIndex b) const override;
   std::size_t hosts() const override { return points_.size(); }
+  double distance(HostIndex a, HostIndex b) const override {
+    return sim::distance(points_[a], points_[b]);
+  }
   const Point& point(HostIndex host) const { return points_[host]; }
 
  private:

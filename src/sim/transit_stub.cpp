@@ -79,11 +79,22 @@ void PathTable::scale(std::int64_t numerator, std::int64_t denominator) {
 TransitStub::TransitStub(Random random) : stubs_(stub_domains) {
   build_transit(random);
   for (auto& stub : stubs_) build_stub(stub, random);
+  find_ways_up();
   const std::int64_t mean = mean_delay_us();
   transit_.scale(mean_core_delay_us, mean);
   for (auto& stub : stubs_) {
     stub.paths.scale(mean_core_delay_us, mean);
     stub.uplink_us = stub.uplink_us * mean_core_delay_us / mean;
+  }
+  find_ways_up();
+}
+
+void TransitStub::find_ways_up() {
+  to_transit_us_.clear();
+  for (const Stub& stub : stubs_) {
+    for (std::size_t router = 0; router < routers_per_stub; ++router) {
+      to_transit_us_.push_back(stub.paths.delay_us(router, 0) + stub.uplink_us);
+    }
   }
 }
 
@@ -119,7 +130,7 @@ std::int64_t TransitStub::mean_delay_us() const {
     std::int64_t within = 0;
     std::int64_t up_here = 0;
     for (std::size_t a = 0; a < routers_per_stub; ++a) {
-      up_here += to_transit_us(domain * routers_per_stub + a);
+      up_here += to_transit_us_[domain * routers_per_stub + a];
       for (std::size_t b = 0; b < routers_per_stub; ++b)
         within += stubs_[domain].paths.delay_us(a, b);
     }
@@ -143,18 +154,13 @@ HostIndex TransitStub::attach(Random& random) {
   return static_cast<HostIndex>(router_of_host_.size() - 1);
 }
 
-std::int64_t TransitStub::to_transit_us(std::size_t router) const {
-  const Stub& stub = stubs_[router / routers_per_stub];
-  return stub.paths.delay_us(router % routers_per_stub, 0) + stub.uplink_us;
-}
-
 std::int64_t TransitStub::core_delay_us(std::size_t a, std::size_t b) const {
   const std::size_t domain_a = a / routers_per_stub;
   const std::size_t domain_b = b / routers_per_stub;
   if (domain_a == domain_b) {
     return stubs_[domain_a].paths.delay_us(a % routers_per_stub, b % routers_per_stub);
   }
-  return to_transit_us(a) + to_transit_us(b) +
+  return to_transit_us_[a] + to_transit_us_[b] +
          transit_.delay_us(domain_a / stubs_per_transit_router,
                            domain_b / stubs_per_transit_router);
 }

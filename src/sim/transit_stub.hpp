@@ -57,6 +57,7 @@ class TransitStub final : public Topology {
 
   Duration delay(HostIndex a, HostIndex b) const override;
   std::size_t hosts() const override { return router_of_host_.size(); }
+  std::size_t site(HostIndex host) const override { return router(host); }
 
   // Of stub routers, numbered domain by domain.
   std::int64_t core_delay_us(std::size_t a, std::size_t b) const;
@@ -71,11 +72,12 @@ class TransitStub final : public Topology {
 
   void build_transit(Random& random);
   void build_stub(Stub& stub, Random& random);
+  void find_ways_up();
   std::int64_t mean_delay_us() const;
-  std::int64_t to_transit_us(std::size_t router) const;
 
   PathTable transit_{transit_routers};
   std::vector<Stub> stubs_;
+  std::vector<std::int64_t> to_transit_us_;  // from each stub router to its transit router
   std::vector<std::uint16_t> router_of_host_;
 };
 

@@ -1,0 +1,180 @@
+#include "sim/ideal_tables.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace canopy::sim {
+
+namespace {
+
+constexpr std::uint32_t nobody = 0xffffffff;
+
+// A host of each site, and the distance between sites.
+double site_distance(const std::vector<std::size_t>& a, const std::vector<std::size_t>& b,
+                     const RingOrder& ring, const Topology& topology) {
+  const NodeIndex from = ring[a.front()].node;
+  const NodeIndex to = ring[&a == &b ? b.back() : b.front()].node;
+  return topology.distance(from, to);
+}
+
+}  // namespace
+
+void IdealTables::PerSite::clear(std::size_t sites) {
+  written_.resize(sites, 0);
+  values_.resize(sites, 0);
+  ++round_;
+}
+
+std::uint32_t& IdealTables::PerSite::operator[](std::size_t site) {
+  written_[site] = round_;
+  return values_[site];
+}
+
+IdealTables::IdealTables(const Simulation& simulation, const RingOrder& ring)
+    : ring_(ring), entries_(ring.size()) {
+  find_sites(simulation);
+  find_table_entries(simulation);
+  find_neighbors(simulation);
+}
+
+void IdealTables::find_sites(const Simulation& simulation) {
+  std::vector<std::size_t> numbers;  // dense, by the topology's number
+  for (std::size_t position = 0; position < ring_.size(); ++position) {
+    const std::size_t site = simulation.topology().site(ring_[position].node);
+    if (site >= numbers.size()) numbers.resize(site + 1, nobody);
+    if (numbers[site] == nobody) {
+      numbers[site] = at_site_.size();
+      at_site_.emplace_back();
+    }
+    site_of_.push_back(numbers[site]);
+    at_site_[numbers[site]].push_back(position);
+  }
+}
+
+void IdealTables::find_table_entries(const Simulation& simulation) {
+  const pastry::Config& config = simulation.overlay_config().pastry;
+  unsigned deepest = 0;
+  for (std::size_t i = 1; i < ring_.size(); ++i) {
+    deepest = std::max(deepest, shared_prefix_length(ring_[i - 1].id, ring_[i].id, config.b));
+  }
+  for (unsigned row = 0; row <= deepest && ring_.size() > 1; ++row) {
+    find_entries_of_row(row, simulation);
+  }
+}
+
+// Members that share `row` digits lie side by side, and among them those with
+// the same next digit.
+void IdealTables::find_entries_of_row(unsigned row, const Simulation& simulation) {
+  const unsigned b = simulation.overlay_config().pastry.b;
+  for (std::size_t begin = 0; begin < ring_.size();) {
+    std::size_t end = begin + 1;
+    while (end < ring_.size() && shared_prefix_length(ring_[begin].id, ring_[end].id, b) >= row) {
+      ++end;
+    }
+    for (std::size_t from = begin; from < end;) {
+      std::size_t to = from + 1;
+      while (to < end && ring_[to].id.digit(row, b) == ring_[from].id.digit(row, b)) ++to;
+      find_entries_towards(from, to, begin, end, simulation);
+      from = to;
+    }
+    begin = end;
+  }
+}
+
+// For each member of the block outside of [begin, end): the closest inside.
+void IdealTables::find_entries_towards(std::size_t begin, std::size_t end, std::size_t block_begin,
+                                       std::size_t block_end, const Simulation& simulation) {
+  if (end - begin == block_end - block_begin) return;
+  std::vector<std::size_t> candidates;  // of each site the one of smallest id
+  candidates_seen_.clear(at_site_.size());
+  for (std::size_t position = begin; position < end; ++position) {
+    if (candidates_seen_.has(site_of(position))) continue;
+    candidates_seen_[site_of(position)] = 1;
+    candidates.push_back(position);
+  }
+  closest_to_site_.clear(at_site_.size());
+  for (std::size_t position = block_begin; position < block_end; ++position) {
+    if (position >= begin && position < end) continue;
+    const std::size_t site = site_of(position);
+    if (!closest_to_site_.has(site)) {
+      closest_to_site_[site] = closest_of(candidates, position, simulation.topology());
+    }
+    entries_[position].push_back(closest_to_site_[site]);
+  }
+}
+
+std::uint32_t IdealTables::closest_of(const std::vector<std::size_t>& candidates,
+                                      std::size_t position, const Topology& topology) const {
+  std::uint32_t closest = nobody;
+  double best = 0;
+  for (const std::size_t candidate : candidates) {
+    const double distance = topology.distance(ring_[position].node, ring_[candidate].node);
+    if (closest != nobody && distance >= best) continue;
+    best = distance;
+    closest = static_cast<std::uint32_t>(candidate);
+  }
+  return closest;
+}
+
+void IdealTables::find_neighbors(const Simulation& simulation) {
+  const std::size_t wanted = simulation.overlay_config().pastry.neighborhood_size + 1;
+  const Topology& topology = simulation.topology();
+  neighbors_.resize(at_site_.size());
+  std::vector<std::pair<double, std::size_t>> sites(at_site_.size());
+  for (std::size_t here = 0; here < at_site_.size(); ++here) {
+    for (std::size_t there = 0; there < at_site_.size(); ++there) {
+      sites[there] = {site_distance(at_site_[here], at_site_[there], ring_, topology), there};
+    }
+    std::sort(sites.begin(), sites.end());
+    std::vector<std::pair<double, std::uint32_t>> found;
+    for (const auto& [distance, site] : sites) {
+      if (found.size() >= wanted && distance > found.back().first) break;
+      for (const std::size_t position : at_site_[site]) {
+        found.emplace_back(distance, static_cast<std::uint32_t>(position));
+      }
+    }
+    // Positions are in id order, which is how ties are broken.
+    std::sort(found.begin(), found.end());
+    found.resize(std::min(found.size(), wanted));
+    for (const auto& entry : found) neighbors_[here].push_back(entry.second);
+  }
+}
+
+// Leaves, entries and neighbours, each once, the closest first.
+std::vector<std::size_t> IdealTables::peers_of(std::size_t position,
+                                               const Simulation& simulation) const {
+  const pastry::Config& config = simulation.overlay_config().pastry;
+  std::vector<std::size_t> peers = ring_.leaves(position, config.leaf_set_size / 2);
+  peers.insert(peers.end(), entries_[position].begin(), entries_[position].end());
+  const auto& near = neighbors_[site_of(position)];
+  std::size_t taken = 0;
+  for (std::size_t i = 0; i < near.size() && taken < config.neighborhood_size; ++i) {
+    if (near[i] == position) continue;
+    peers.push_back(near[i]);
+    ++taken;
+  }
+  std::vector<std::pair<double, std::size_t>> ranked;
+  for (const std::size_t peer : peers) {
+    ranked.emplace_back(simulation.topology().distance(ring_[position].node, ring_[peer].node),
+                        peer);
+  }
+  std::sort(ranked.begin(), ranked.end());
+  ranked.erase(std::unique(ranked.begin(), ranked.end()), ranked.end());
+  peers.clear();
+  for (const auto& entry : ranked) peers.push_back(entry.second);
+  return peers;
+}
+
+void IdealTables::fill(Simulation& simulation) const {
+  for (std::size_t position = 0; position < ring_.size(); ++position) {
+    const NodeIndex node = ring_[position].node;
+    simulation.found(node);
+    std::int64_t rank = 0;
+    for (const std::size_t peer : peers_of(position, simulation)) {
+      simulation.peer(node).pastry().learn(simulation.ref(ring_[peer].node), Duration(++rank));
+    }
+  }
+}
+
+}  // namespace canopy::sim

@@ -1,0 +1,29 @@
+// Those who watch a simulation: counters, checkers, the scenario runner. They
+// are told within the event and must not change the simulation from there.
+#pragma once
+
+#include <boost/system/error_code.hpp>
+
+#include "base/id.hpp"
+#include "sim/network.hpp"
+#include "wire/message.hpp"
+
+namespace canopy::sim {
+
+class Observer {
+ public:
+  // A message leaves `from`, whatever the network then does to it.
+  virtual void sent(NodeIndex /*from*/, NodeIndex /*to*/, const wire::Message& /*message*/) {}
+  // A node that was told to found or join became active.
+  virtual void activated(NodeIndex /*node*/) {}
+  // Upcalls of Scribe to the members on a node.
+  virtual void multicast(NodeIndex /*node*/, const wire::Multicast& /*message*/) {}
+  virtual bool anycast(NodeIndex /*node*/, const wire::Anycast& /*message*/) { return true; }
+  virtual void detached(NodeIndex /*node*/, const Id& /*group*/,
+                        boost::system::error_code /*reason*/) {}
+
+ protected:
+  ~Observer() = default;
+};
+
+}  // namespace canopy::sim

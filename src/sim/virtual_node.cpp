@@ -1,0 +1,38 @@
+#include "sim/virtual_node.hpp"
+
+#include <utility>
+
+#include "sim/simulation.hpp"
+
+namespace canopy::sim {
+
+VirtualNode::VirtualNode(Simulation& simulation, NodeIndex index, PeerRef self, Random random)
+    : simulation_(simulation), index_(index), self_(self), random_(random) {}
+
+MonoTime VirtualNode::now() const { return clock_.local(simulation_.now()); }
+
+PeerTable& VirtualNode::peers() { return simulation_.peers(); }
+
+void VirtualNode::send(PeerRef to, wire::Message message) {
+  simulation_.send(*this, to, std::move(message));
+}
+
+void VirtualNode::wake_at(MonoTime deadline) { simulation_.request_wake(*this, deadline); }
+
+void VirtualNode::multicast(const wire::Multicast& message) {
+  for (Observer* observer : simulation_.observers_) observer->multicast(index_, message);
+}
+
+bool VirtualNode::anycast(const wire::Anycast& message) {
+  bool taken = true;
+  for (Observer* observer : simulation_.observers_) {
+    taken = observer->anycast(index_, message) && taken;
+  }
+  return taken;
+}
+
+void VirtualNode::detached(const Id& group, boost::system::error_code reason) {
+  for (Observer* observer : simulation_.observers_) observer->detached(index_, group, reason);
+}
+
+}  // namespace canopy::sim

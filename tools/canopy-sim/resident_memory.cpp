@@ -1,0 +1,28 @@
+#include "canopy-sim/resident_memory.hpp"
+
+#include <fstream>
+#include <string>
+
+namespace canopy::tools {
+
+namespace {
+
+// A line of /proc/self/status, in KiB there; 0 where there is no such file.
+std::uint64_t status_bytes(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  std::string name;
+  while (status >> name) {
+    std::uint64_t kib = 0;
+    if (name == field && status >> kib) return kib * 1024;
+    std::getline(status, name);
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::uint64_t resident_bytes() { return status_bytes("VmRSS:"); }
+
+std::uint64_t peak_resident_bytes() { return status_bytes("VmHWM:"); }
+
+}  // namespace canopy::tools

@@ -1,0 +1,40 @@
+#include <cinttypes>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "canopy-sim/commands.hpp"
+#include "sim/trace.hpp"
+
+namespace canopy::tools {
+
+namespace {
+
+int run(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) {
+    std::fprintf(stderr, "canopy-sim: %s: cannot be read\n", path.c_str());
+    return 2;
+  }
+  std::string error;
+  const auto hash = sim::Trace::hash_of_text(file, error);
+  if (!hash) {
+    std::fprintf(stderr, "canopy-sim: %s: %s\n", path.c_str(), error.c_str());
+    return 2;
+  }
+  std::printf("%016" PRIx64 "\n", *hash);
+  return 0;
+}
+
+}  // namespace
+
+void add_trace_hash_command(CLI::App& app, int& status) {
+  const auto path = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand(
+      "trace-hash", "Print the hash of a trace file: the trace_hash of the run that wrote it");
+  command->add_option("FILE", *path, "What --trace wrote")->required();
+  command->callback([path, &status] { status = run(*path); });
+}
+
+}  // namespace canopy::tools
