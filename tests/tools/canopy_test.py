@@ -1,0 +1,458 @@
+"""The canopy command against a ring of real daemons: what it prints, its errors, its status."""
+
+import base64
+import contextlib
+import json
+import os
+import pathlib
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+SOURCE = pathlib.Path(os.environ.get("CANOPY_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
+BIN = pathlib.Path(os.environ.get("CANOPY_BIN_DIR", SOURCE / "build/dev/bin"))
+sys.path.insert(0, str(SOURCE / "scripts/lib"))
+from local_ring import Ring  # noqa: E402
+
+PEERS = 4
+DEADLINE_S = 60
+ID_BITS = 160
+
+
+def eventually(condition, what):
+    deadline = time.monotonic() + DEADLINE_S
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {DEADLINE_S} s: {what}")
+        time.sleep(0.02)
+
+
+def ring_distance(a, b):
+    return min((a - b) % 2**ID_BITS, (b - a) % 2**ID_BITS)
+
+
+def resident_bytes(pid):
+    fields = pathlib.Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()
+    return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+class Joined:
+    """A `canopy join` that runs, from the moment that it has joined."""
+
+    def __init__(self, command, **options):
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        **options)
+        # Both ways to say it, for scripts of either kind.
+        said = self.process.stdout if "--json" in command else self.process.stderr
+        ready, _, _ = select.select([said], [], [], DEADLINE_S)
+        self.first_line = said.readline().decode() if ready else ""
+        if "joined" not in self.first_line:
+            self.process.kill()
+            raise AssertionError(f"did not join: {self.first_line!r} {self.process.communicate()}")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+    def lines(self):
+        """All that it prints until it ends by itself."""
+        out, self.complaints = self.process.communicate(timeout=DEADLINE_S)
+        return out.decode().splitlines()
+
+    def events(self):
+        return [json.loads(line) for line in self.lines()]
+
+
+class CanopyTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="canopy-test-")
+        cls.ring = Ring(BIN, pathlib.Path(cls.folder.name))
+        try:
+            cls.ring.start(PEERS)
+        except BaseException:
+            cls.tearDownClass()
+            raise
+
+    @classmethod
+    def tearDownClass(cls):
+        stubborn = cls.ring.stop()
+        cls.folder.cleanup()
+        if stubborn:
+            raise AssertionError(f"did not heed SIGTERM: {stubborn}")
+
+    def setUp(self):
+        self.first, self.last = self.ring.daemons[0], self.ring.daemons[-1]
+
+    def canopy(self, daemon, *arguments, status=0, data=None):
+        """Runs a command to its end; its output."""
+        result = subprocess.run(self.ring.client(daemon, *arguments), input=data or b"",
+                                capture_output=True, timeout=DEADLINE_S, check=False)
+        self.assertEqual(result.returncode, status, (arguments, result))
+        self.complaint = result.stderr.decode()
+        return result.stdout.decode()
+
+    def ask(self, daemon, *arguments, **options):
+        return json.loads(self.canopy(daemon, *arguments, "--json", **options))
+
+    def join(self, daemon, *arguments, **options):
+        return Joined(self.ring.client(daemon, "join", *arguments), **options)
+
+    def group(self):
+        """A group of this test's own."""
+        return self.id().rsplit(".", 1)[-1]
+
+    def is_member(self, daemon, group):
+        return any(entry["group"] == group and entry["member"]
+                   for entry in self.ask(daemon, "groups")["groups"])
+
+    # --- Looking ---
+
+    def test_status_tells_who_the_daemon_is(self):
+        status = self.ask(self.first, "status")
+        self.assertEqual(status["name"], "peer-1")
+        self.assertEqual(status["state"], "active")
+        self.assertEqual(status["cluster"], "canopy")
+        self.assertEqual((status["digit_bits"], status["leaf_set_size"]), (4, 16))
+        self.assertEqual(len(status["leaves"]), PEERS - 1)
+        self.assertTrue(status["founded"])
+        self.assertFalse(self.ask(self.last, "status")["founded"])
+        self.assertEqual(status["cluster_uuid"], self.ask(self.last, "status")["cluster_uuid"])
+        text = self.canopy(self.first, "status")
+        for word in ("peer-1", status["id"], "active", self.first.address, "founded"):
+            self.assertIn(word, text)
+        self.assertGreater(len(self.canopy(self.first, "status", "--counters")), len(text))
+
+    def test_ring_lists_every_peer_in_id_order(self):
+        for daemon in self.ring.daemons:
+            ring = self.ask(daemon, "ring")
+            self.assertTrue(ring["complete"])
+            ids = [peer["id"] for peer in ring["peers"]]
+            self.assertEqual(len(ids), PEERS)
+            self.assertEqual(ids, sorted(ids))
+            self.assertEqual([peer["name"] for peer in ring["peers"] if peer["self"]],
+                             [daemon.name])
+        lines = self.canopy(self.last, "ring").splitlines()
+        self.assertEqual(lines[0].split(), ["ID", "NAME", "ADDRESS", "ZONE"])
+        self.assertEqual(len(lines), 1 + PEERS)
+        self.assertEqual([line.split()[2] for line in lines if line.startswith("*")], ["peer-4"])
+
+    def test_a_route_ends_at_the_closest_peer(self):
+        peers = self.ask(self.first, "ring")["peers"]
+        for key in ("0", "8", "f00", "1234567890abcdef1234567890abcdef12345678"):
+            value = int(key.ljust(40, "0"), 16)
+            closest = min(peers, key=lambda peer: (ring_distance(int(peer["id"], 16), value),
+                                                   peer["id"]))
+            route = self.ask(self.first, "route", key)
+            self.assertEqual(route["root"]["name"], closest["name"])
+            self.assertEqual(route["key"], key.ljust(40, "0"))
+            self.assertEqual(route["self"]["name"], "peer-1")
+            self.assertIn("root", self.canopy(self.first, "route", key))
+
+    def test_a_route_can_go_to_a_name_or_a_group(self):
+        by_name = self.ask(self.first, "route", "--name", "pricescanopy")
+        self.assertEqual(by_name, self.ask(self.first, "route", "--group", "prices"))
+        self.assertEqual(by_name, self.ask(self.first, "route", "--group", "prices@canopy"))
+        by_creator = self.ask(self.first, "route", "--group", "prices@node-17")
+        self.assertTrue(by_creator["key"].startswith("150d"))
+
+    def test_trees_and_groups_show_who_is_where(self):
+        group = self.group()
+        with self.join(self.first, group), self.join(self.last, group + "@canopy"):
+            tree = self.ask(self.last, "tree", group)
+            self.assertTrue(tree["complete"])
+            self.assertEqual(tree["creator"], "canopy")
+            members = {node["name"] for node in tree["nodes"] if node["member"]}
+            self.assertEqual(members, {"peer-1", "peer-4"})
+            root = tree["nodes"][0]
+            self.assertTrue(root["root"])
+            self.assertIsNone(root["parent"])
+            self.assertEqual(root["name"],
+                             self.ask(self.first, "route", "--group", group)["root"]["name"])
+            self.assertEqual(sum(len(node["children"]) for node in tree["nodes"]),
+                             len(tree["nodes"]) - 1)
+            drawing = self.canopy(self.first, "tree", group)
+            self.assertIn("2 members", drawing.splitlines()[0])
+            self.assertTrue(any("└─" in line and "*" in line for line in drawing.splitlines()))
+            dot = self.canopy(self.first, "tree", group, "--dot")
+            self.assertTrue(dot.startswith("digraph"))
+            self.assertEqual(dot.count("->"), len(tree["nodes"]) - 1)
+            entry = next(entry for entry in self.ask(self.last, "groups")["groups"]
+                         if entry["group"] == group)
+            self.assertTrue(entry["member"])
+            self.assertEqual(entry["id"], tree["group_id"])
+            self.assertRegex(self.canopy(self.last, "groups"), group + r"\s+\w+\s+.*member")
+
+    # --- Messages ---
+
+    def test_a_message_reaches_members_everywhere(self):
+        group = self.group()
+        with contextlib.ExitStack() as stack:
+            joined = [stack.enter_context(self.join(daemon, group, "--count", "1"))
+                      for daemon in self.ring.daemons]
+            said = self.canopy(self.first, "publish", group, "hello, world")
+            self.assertRegex(said, rf"^published to {group} as \w{{8}}-\d+, acknowledged by its "
+                                   r"root peer-\d\n$")
+            for each in joined:
+                self.assertEqual(each.lines(), ["hello, world"])
+                self.assertEqual(each.process.returncode, 0)
+
+    def test_a_group_of_another_creator_is_another_group(self):
+        group = self.group()
+        with self.join(self.first, group + "@alice", "--json", "--count", "1") as joined:
+            self.canopy(self.last, "publish", group, "to everybody's")
+            self.canopy(self.last, "publish", group + "@alice", "to alice's")
+            message = joined.events()[0]
+            self.assertEqual((message["creator"], message["payload"]), ("alice", "to alice's"))
+
+    def test_json_tells_id_and_headers(self):
+        group = self.group()
+        with self.join(self.last, group, "--json", "--count", "1") as joined:
+            self.assertEqual(json.loads(joined.first_line)["event"], "joined")
+            sent = self.ask(self.first, "publish", group, "x", "--header", "kind=a=b",
+                            "--header", "kind=c")
+            message = joined.events()[0]
+            self.assertEqual(message["event"], "message")
+            self.assertEqual((message["group"], message["creator"]), (group, "canopy"))
+            self.assertEqual(message["id"], sent["id"])
+            self.assertEqual(message["headers"], [{"key": "kind", "value": "a=b"},
+                                                  {"key": "kind", "value": "c"}])
+            self.assertEqual(sent["root"]["name"],
+                             self.ask(self.first, "route", "--group", group)["root"]["name"])
+
+    def test_any_bytes_pass_and_none_harms_a_terminal(self):
+        group = self.group()
+        payloads = [b"tab\there \x1b[31mred\x07", b"\xff\x00\xfe", "größer €".encode(), b"",
+                    bytes(range(256)) * 100]
+        for payload in payloads:
+            with self.join(self.last, group, "--count", "1") as human, \
+                    self.join(self.first, group, "--count", "1", "--json") as machine:
+                self.canopy(self.first, "publish", group, "-", data=payload)
+                message = machine.events()[0]
+                got = (message["payload"].encode() if "payload" in message
+                       else base64.b64decode(message["payload_base64"]))
+                self.assertEqual(got, payload)
+                line = human.lines()[0]
+                self.assertTrue(all(character.isprintable() for character in line), line)
+        self.assertIn("payload", message | {"payload": ""})
+
+    def test_lines_are_messages_and_keep_their_order(self):
+        group = self.group()
+        count = 500
+        lines = [f"line {number}" for number in range(count)]
+        with self.join(self.last, group, "--count", str(count)) as joined:
+            said = self.canopy(self.first, "publish", group, "-", "--lines",
+                               data="\n".join(lines).encode())
+            self.assertEqual(said, f"published {count} messages to {group}\n")
+            self.assertEqual(joined.lines(), lines)
+        results = self.canopy(self.first, "publish", group, "--lines", "--json", "--ack", "none",
+                              data=b"a\n\nb\n").splitlines()
+        self.assertEqual(len(results), 3)
+        self.assertTrue(all(json.loads(line)["ack"] == "none" for line in results))
+
+    def test_lines_from_a_file_and_a_slow_pipe(self):
+        group = self.group()
+        path = pathlib.Path(self.folder.name) / "lines"
+        path.write_text("one\ntwo\n", encoding="utf-8")
+        with self.join(self.last, group, "--count", "3") as joined:
+            command = self.ring.client(self.first, "publish", group, "--lines")
+            with path.open("rb") as lines:
+                subprocess.run(command, stdin=lines, check=True, timeout=DEADLINE_S,
+                               stdout=subprocess.DEVNULL)
+            slow = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            slow.stdin.write(b"three\n")
+            slow.stdin.flush()  # the pipe stays open: the line must not wait for its end
+            self.assertEqual(joined.lines(), ["one", "two", "three"])
+            self.assertIn(b"published 1 message ", slow.communicate(timeout=DEADLINE_S)[0])
+
+    def test_several_groups_at_once_are_told_apart(self):
+        group = self.group()
+        with self.join(self.last, group + "-a", group + "-b", "--count", "2",
+                       "--json") as joined:
+            eventually(lambda: self.is_member(self.last, group + "-b"), "both joined")
+            self.canopy(self.first, "publish", group + "-b", "1")
+            self.canopy(self.first, "publish", group + "-a", "2")
+            got = {(event["group"], event["payload"]) for event in joined.events()
+                   if event["event"] == "message"}
+            self.assertEqual(got, {(group + "-b", "1"), (group + "-a", "2")})
+
+    def test_create_tells_the_groups_id(self):
+        group = self.group()
+        created = self.ask(self.first, "create", group)
+        self.assertEqual(created["group_id"],
+                         self.ask(self.first, "route", "--group", group)["key"])
+        self.assertIn(created["group_id"], self.canopy(self.last, "create", group))
+
+    # --- Ends of a join ---
+
+    def test_ctrl_c_leaves(self):
+        group = self.group()
+        with self.join(self.last, group) as joined:
+            self.assertTrue(self.is_member(self.last, group))
+            joined.process.send_signal(signal.SIGINT)
+            self.assertEqual(joined.lines(), [])
+            self.assertEqual(joined.process.returncode, 0)
+        eventually(lambda: not self.is_member(self.last, group), "left")
+
+    def test_a_killed_command_leaves(self):
+        group = self.group()
+        with self.join(self.last, group) as joined:
+            joined.process.kill()
+        eventually(lambda: not self.is_member(self.last, group), "left")
+
+    def test_a_timeout_before_the_count_is_a_failure(self):
+        group = self.group()
+        self.canopy(self.first, "join", group, "--count", "2", "--timeout", "0.5", status=1)
+        self.assertIn("0 of 2 messages", self.complaint)
+        self.canopy(self.first, "join", group, "--timeout", "0.5")
+
+    def test_ends_quietly_when_nobody_reads_the_output(self):
+        group = self.group()
+        with self.join(self.last, group) as joined:
+            joined.process.stdout.close()
+            self.assertEqual(joined.process.wait(DEADLINE_S), 0)
+            self.assertEqual(joined.process.stderr.read(), b"")
+            joined.process.stdout = None
+        eventually(lambda: not self.is_member(self.last, group), "left")
+
+    def test_a_client_that_does_not_read_costs_little_memory(self):
+        group = self.group()
+        line = b"x" * (256 << 10) + b"\n"
+        with self.join(self.last, group, "--json") as joined:
+            joined.process.send_signal(signal.SIGSTOP)
+            before = resident_bytes(self.last.process.pid)
+            for _ in range(4):
+                self.canopy(self.first, "publish", group, "--lines", data=line * 64)
+            grown = resident_bytes(self.last.process.pid) - before
+            self.assertLess(grown, 48 << 20, "64 MiB were published")
+            self.assertEqual(self.ask(self.last, "status")["state"], "active")
+            joined.process.send_signal(signal.SIGCONT)
+            kinds = set()
+            while "lost" not in kinds:
+                ready, _, _ = select.select([joined.process.stdout], [], [], DEADLINE_S)
+                self.assertTrue(ready, f"no news of losses, only {kinds}")
+                kinds.add(json.loads(joined.process.stdout.readline())["event"])
+
+    # --- Errors ---
+
+    def test_mistakes_in_the_command_line_say_what_to_do(self):
+        for arguments, text in (
+                ([], "canopy --help"),
+                (["staus"], "did you mean status?"),
+                (["join"], "canopy join --help"),
+                (["join", "a@"], "NAME@CREATOR"),
+                (["join", "a", "--count", "0"], "--count"),
+                (["ring", "extra"], "canopy ring --help"),
+                (["route"], "give one of"),
+                (["route", "prices"], "--group"),
+                (["route", "aa", "--name", "b"], "give one of"),
+                (["publish", "g"], "no message"),
+                (["publish", "g", "text", "--lines"], "give -"),
+                (["publish", "g", "x", "--header", "novalue"], "KEY=VALUE"),
+                (["publish", "g", "x", "--ack", "all"], "--ack"),
+                (["tree", "g", "--dot", "--json"], "one of"),
+                (["status", "--timeout", "soon"], "--timeout"),
+        ):
+            with self.subTest(arguments):
+                self.assertEqual(self.canopy(self.first, *arguments, status=2), "")
+                self.assertTrue(self.complaint.startswith("canopy: "))
+                self.assertIn(text, self.complaint)
+
+    def test_says_how_to_find_a_daemon(self):
+        environment = {**os.environ, "CANOPY_CONTROL": self.folder.name + "/nobody.sock"}
+        result = subprocess.run([BIN / "canopy", "status"], env=environment, capture_output=True,
+                                text=True, timeout=DEADLINE_S, check=False)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(f"no daemon answers at {self.folder.name}/nobody.sock", result.stderr)
+        self.assertIn("canopyd", result.stderr)
+        environment["CANOPY_CONTROL"] = str(self.first.control)
+        result = subprocess.run([BIN / "canopy", "status"], env=environment, capture_output=True,
+                                text=True, timeout=DEADLINE_S, check=False)
+        self.assertIn("peer-1", result.stdout)
+
+    def test_a_message_beyond_the_limit_is_refused(self):
+        group = self.group()
+        for size in ((1 << 20) + 1, 5 << 20):
+            self.canopy(self.first, "publish", group, "-", data=b"x" * size, status=1)
+            self.assertTrue(self.complaint)
+        with self.join(self.last, group, "--count", "1") as joined:
+            self.canopy(self.first, "publish", group, "-", data=b"x" * (1 << 20))
+            self.assertEqual(len(joined.lines()[0]), 1 << 20)
+
+    def test_help_and_version(self):
+        self.assertRegex(self.canopy(self.first, "--version"), r"^canopy \d+\.\d+\.\d+\n$")
+        overview = self.canopy(self.first, "--help")
+        for command in ("status", "ring", "route", "create", "join", "publish", "groups", "tree",
+                        "shutdown"):
+            self.assertIn(command, overview)
+            self.assertIn("--", self.canopy(self.first, command, "--help"))
+
+    # --- The socket ---
+
+    def test_the_socket_is_its_users_only(self):
+        self.assertEqual(os.stat(self.first.control).st_mode & 0o777, 0o600)
+
+    def test_garbage_closes_the_connection_and_nothing_else(self):
+        pid = self.first.process.pid
+        for garbage in (b"GET / HTTP/1.1\r\n\r\n" * 10,
+                        struct.pack(">IBBH", 0xffffffff, 0x80, 0, 0),
+                        struct.pack(">IBBH", 4, 0x80, 0, 0) + b"",
+                        struct.pack(">IBBH", 6, 0x80, 0, 2) + b"\xff\xff",
+                        struct.pack(">IBBH", 4, 0x01, 0, 0),
+                        struct.pack(">IBBH", 4, 0x80, 0, 9),
+                        os.urandom(4096)):
+            before = resident_bytes(pid)
+            with socket.socket(socket.AF_UNIX) as client:
+                client.settimeout(DEADLINE_S)
+                client.connect(str(self.first.control))
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                    client.sendall(garbage)
+                    client.shutdown(socket.SHUT_WR)
+                    while client.recv(65536):
+                        pass
+            self.assertLess(resident_bytes(pid) - before, 8 << 20)
+        self.assertEqual(self.ask(self.first, "status")["state"], "active")
+        self.assertIn("control client", self.first.log.read_text(encoding="utf-8"))
+
+    def test_too_many_clients_are_turned_away(self):
+        with contextlib.ExitStack() as stack:
+            clients = []
+            for _ in range(80):
+                client = stack.enter_context(socket.socket(socket.AF_UNIX))
+                client.settimeout(DEADLINE_S)
+                client.connect(str(self.first.control))
+                clients.append(client)
+            self.assertEqual(clients[-1].recv(1), b"")
+        eventually(lambda: self.ring.ask(self.first, "status"), "room again")
+
+
+class ShutdownTest(unittest.TestCase):
+    def test_a_daemon_stops_when_asked(self):
+        with tempfile.TemporaryDirectory(prefix="canopy-test-") as folder:
+            ring = Ring(BIN, pathlib.Path(folder))
+            try:
+                ring.start(2)
+                daemon = ring.daemons[1]
+                result = subprocess.run(ring.client(daemon, "shutdown"), capture_output=True,
+                                        text=True, timeout=DEADLINE_S, check=False)
+                self.assertEqual((result.returncode, result.stdout), (0, "peer-2 has stopped\n"))
+                self.assertEqual(daemon.process.wait(DEADLINE_S), 0)
+                self.assertFalse(daemon.control.exists())
+                eventually(lambda: ring.peers_seen_by(ring.daemons[0]) == 1, "gone from the ring")
+            finally:
+                ring.stop()
+
+
+if __name__ == "__main__":
+    unittest.main()

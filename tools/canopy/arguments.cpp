@@ -1,0 +1,254 @@
+#include "canopy/arguments.hpp"
+
+#include <iostream>
+#include <map>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <canopy/message.hpp>
+
+#include "base/text.hpp"
+#include "base/words.hpp"
+#include "canopy/failure.hpp"
+#include "node/control_path.hpp"
+
+namespace canopy::tools {
+
+namespace {
+
+constexpr const char* summary =
+    "canopy: join groups of a Canopy cluster, publish to them, and look around,\n"
+    "through the canopyd daemon of this machine";
+
+constexpr const char* examples =
+    "A group is named NAME@CREATOR; NAME alone means the cluster's own group of that\n"
+    "name, the same one for everybody.\n"
+    "\n"
+    "Examples:\n"
+    "  canopy join prices                      print what arrives, until Ctrl-C\n"
+    "  canopy join prices --count 1 --json     wait for one message, as JSON\n"
+    "  canopy publish prices 'ACME 12.50'\n"
+    "  tail -f app.log | canopy publish logs - --lines\n"
+    "  canopy tree prices --dot | dot -Tsvg > prices.svg\n"
+    "  canopy route --name order-4711          the peers on the way to a key\n"
+    "  canopy --control /tmp/a.sock status     the daemon with that socket\n"
+    "\n"
+    "Status: 0 done, 1 failed, 2 a mistake in the command line.\n";
+
+// Ten million seconds, a third of a year: nobody waits longer, and it adds up
+// with any time without overflow.
+constexpr double timeout_seconds_max = 1e7;
+
+class Parser {
+ public:
+  Parser() : app_(summary, "canopy") {
+    app_.footer(examples);
+    app_.set_version_flag("--version", "canopy " CANOPY_VERSION, "Print the version");
+    app_.require_subcommand(1);
+    app_.add_option("--control", arguments_.control,
+                    "Socket of the daemon (default " + node::default_control_path() + ")")
+        ->envname("CANOPY_CONTROL")
+        ->type_name("SOCKET");
+    app_.add_flag("--json", arguments_.json, "Print JSON, one object a line");
+    app_.add_option("--timeout", timeout_, "Longest wait, in seconds (default 30; join: no end)")
+        ->check(CLI::Range(0.001, timeout_seconds_max).description(""))
+        ->type_name("S");
+    add_looking();
+    add_messages();
+  }
+
+  std::optional<Arguments> parse(int argc, const char* const* argv) {
+    try {
+      app_.parse(argc, argv);
+    } catch (const CLI::Success& request) {
+      app_.exit(request);
+      return std::nullopt;
+    } catch (const CLI::ExtrasError& error) {
+      throw UsageError(unexpected(argc, argv, error));
+    } catch (const CLI::RequiredError& error) {
+      throw UsageError(missing(argc, error));
+    } catch (const CLI::ParseError& error) {
+      throw UsageError(fmt::format("{}: canopy {}--help shows how", error.what(), used()));
+    }
+    if (arguments_.control.empty()) arguments_.control = node::default_control_path();
+    if (timeout_ > 0)
+      arguments_.timeout = Duration(static_cast<std::int64_t>(timeout_ * 1'000'000));
+    for (const auto& finish : finishers_)
+      if (app_.got_subcommand(finish.first)) finish.second();
+    return arguments_;
+  }
+
+ private:
+  template <class Finish>
+  CLI::App* add(const char* name, const char* help, Finish finish) {
+    CLI::App* command = app_.add_subcommand(name, help);
+    command->fallthrough();
+    finishers_.emplace_back(command, std::move(finish));
+    return command;
+  }
+
+  void add_looking() {
+    CLI::App* command = add("status", "Show the daemon and its place in the ring",
+                            [this] { arguments_.command = status_; });
+    command->add_flag("--counters", status_.counters, "Show all counters as well");
+
+    add("ring", "List every peer of the cluster, in id order",
+        [this] { arguments_.command = RingCommand{}; });
+
+    command = add("route", "Show the peers on the way to a key", [this] { finish_route(); });
+    command->footer("Give one of KEY, --name and --group.");
+    command->add_option("key", key_, "Up to 40 hexadecimal digits; missing ones are 0")
+        ->type_name("KEY");
+    command->add_option("--name", route_.name, "The key is the hash of this text")
+        ->type_name("TEXT");
+    command->add_option("--group", route_.group, "The key is the id of this group")
+        ->type_name("GROUP");
+
+    add("groups", "List the groups in whose trees the daemon is",
+        [this] { arguments_.command = GroupsCommand{}; });
+
+    command = add("tree", "Draw the whole tree of a group, its members marked with *",
+                  [this] { arguments_.command = tree_; });
+    add_group(command, tree_.group);
+    command->add_flag("--dot", tree_.dot, "For Graphviz");
+
+    add("shutdown", "Let the daemon leave the ring and end",
+        [this] { arguments_.command = ShutdownCommand{}; });
+  }
+
+  void add_messages() {
+    CLI::App* command =
+        add("create", "Make a group known before anybody joins it (joining does so, too)",
+            [this] { arguments_.command = create_; });
+    add_group(command, create_.group);
+
+    command = add("join", "Join groups and print what is published, until Ctrl-C",
+                  [this] { arguments_.command = join_; });
+    command->add_option("groups", join_.groups, "NAME or NAME@CREATOR, several if you like")
+        ->required()
+        ->type_name("GROUP");
+    command->add_option("--count", join_.count, "End after this many messages")
+        ->check(CLI::PositiveNumber.description(""))
+        ->type_name("N");
+    command->footer(
+        "\"joined\" on standard error (with --json, an event line) says that the daemon\n"
+        "is in the tree: whatever anybody publishes from then on arrives.");
+
+    command =
+        add("publish", "Send a message to the members of a group", [this] { finish_publish(); });
+    add_group(command, publish_.group);
+    command->add_option("text", publish_.text, "The message, or - for standard input")
+        ->type_name("TEXT");
+    command->add_flag("--lines", publish_.lines, "Standard input has a message in each line");
+    command->add_option("--header", headers_, "A header for each message; repeatable")
+        ->type_name("KEY=VALUE")
+        ->expected(1)
+        ->take_all();
+    command
+        ->add_option("--ack", publish_.ack,
+                     "Wait until the group's root has it (root), or not (none)")
+        ->transform(CLI::CheckedTransformer(
+                        std::map<std::string, wire::AckMode>{{"none", wire::AckMode::none},
+                                                             {"root", wire::AckMode::root}})
+                        .description(""))
+        ->type_name("none|root")
+        ->default_str("root");
+  }
+
+  static void add_group(CLI::App* command, std::string& group) {
+    command->add_option("group", group, "NAME or NAME@CREATOR")->required()->type_name("GROUP");
+  }
+
+  void finish_route() {
+    const int given = (key_.empty() ? 0 : 1) + (route_.name ? 1 : 0) + (route_.group ? 1 : 0);
+    if (given != 1) throw UsageError("route: give one of KEY, --name TEXT and --group GROUP");
+    if (!key_.empty()) {
+      route_.key = Id::from_hex(key_);
+      if (!route_.key) {
+        throw UsageError(fmt::format(
+            "route: '{}' is no key of 1 to 40 hexadecimal digits: use --name or --group for names",
+            key_));
+      }
+    }
+    arguments_.command = route_;
+  }
+
+  void finish_publish() {
+    if (publish_.lines && publish_.text.empty()) publish_.text = "-";
+    if (publish_.lines && publish_.text != "-")
+      throw UsageError("publish: --lines reads standard input: give - instead of the text");
+    if (publish_.text.empty() && !text_given())
+      throw UsageError("publish: no message: give its text, or - for standard input");
+    for (const std::string& header : headers_) {
+      const std::size_t equals = header.find('=');
+      if (equals == 0 || equals == std::string::npos)
+        throw UsageError(fmt::format("publish: --header '{}' is not KEY=VALUE", header));
+      publish_.headers.emplace_back(header.substr(0, equals), header.substr(equals + 1));
+    }
+    arguments_.command = publish_;
+  }
+
+  bool text_given() const {
+    return app_.get_subcommand("publish")->get_option("text")->count() > 0;
+  }
+
+  // "join ", to name the command whose help to read.
+  std::string used() const {
+    const auto commands = app_.get_subcommands();
+    return commands.empty() ? "" : commands.front()->get_name() + " ";
+  }
+
+  std::string unexpected(int argc, const char* const* argv, const CLI::ExtrasError& error) const {
+    std::vector<std::string> commands;
+    for (const auto& [command, finish] : finishers_) commands.push_back(command->get_name());
+    if (app_.get_subcommands().empty()) {
+      for (int i = 1; i < argc; ++i) {
+        const std::string_view word(argv[i]);
+        if (word.starts_with("-")) continue;
+        const std::string_view near = nearest_word(word, commands);
+        if (!near.empty()) return fmt::format("no command '{}': did you mean {}?", word, near);
+      }
+    }
+    return fmt::format("{}: canopy {}--help shows how", error.what(), used());
+  }
+
+  std::string missing(int argc, const CLI::RequiredError& error) const {
+    if (argc < 2) return "no command: canopy --help lists them";
+    return fmt::format("{}: canopy {}--help shows how", error.what(), used());
+  }
+
+  CLI::App app_;
+  Arguments arguments_;
+  double timeout_ = 0;
+  std::string key_;
+  std::vector<std::string> headers_;
+  StatusCommand status_;
+  RouteCommand route_;
+  CreateCommand create_;
+  JoinCommand join_;
+  PublishCommand publish_;
+  TreeCommand tree_;
+  std::vector<std::pair<CLI::App*, std::function<void()>>> finishers_;
+};
+
+}  // namespace
+
+std::optional<Arguments> parse_arguments(int argc, const char* const* argv) {
+  return Parser().parse(argc, argv);
+}
+
+wire::GroupName parse_group(const std::string& text) {
+  GroupName group = GroupName::parse(text);
+  const bool creator_missing = group.creator.empty() && text.ends_with('@');
+  if (!is_valid_name(group.name) || creator_missing ||
+      (!group.creator.empty() && !is_valid_name(group.creator))) {
+    throw UsageError("'" + text +
+                     "' is no group: give NAME or NAME@CREATOR, each of 1 to 255 bytes of "
+                     "printable text");
+  }
+  return {std::move(group.name), std::move(group.creator)};
+}
+
+}  // namespace canopy::tools

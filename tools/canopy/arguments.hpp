@@ -1,0 +1,63 @@
+// The command line of `canopy`, taken apart.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/id.hpp"
+#include "base/time.hpp"
+#include "wire/content.hpp"
+#include "wire/scribe_messages.hpp"
+
+namespace canopy::tools {
+
+struct StatusCommand {
+  bool counters = false;
+};
+struct RingCommand {};
+struct RouteCommand {
+  std::optional<Id> key;
+  std::optional<std::string> name;   // the key is its hash
+  std::optional<std::string> group;  // the key is the group's id
+};
+struct CreateCommand {
+  std::string group;
+};
+struct JoinCommand {
+  std::vector<std::string> groups;
+  std::uint64_t count = 0;  // 0: no end
+};
+struct PublishCommand {
+  std::string group;
+  std::string text;  // "-": from standard input
+  bool lines = false;
+  wire::Headers headers;
+  wire::AckMode ack = wire::AckMode::root;
+};
+struct GroupsCommand {};
+struct TreeCommand {
+  std::string group;
+  bool dot = false;
+};
+struct ShutdownCommand {};
+
+using Command = std::variant<StatusCommand, RingCommand, RouteCommand, CreateCommand, JoinCommand,
+                             PublishCommand, GroupsCommand, TreeCommand, ShutdownCommand>;
+
+struct Arguments {
+  std::string control;  // the socket's path
+  bool json = false;
+  std::optional<Duration> timeout;
+  Command command;
+};
+
+// Nothing after --help and --version, which it prints. Throws UsageError.
+std::optional<Arguments> parse_arguments(int argc, const char* const* argv);
+
+// "NAME" or "NAME@CREATOR"; the creator stays empty if there is none.
+wire::GroupName parse_group(const std::string& text);
+
+}  // namespace canopy::tools

@@ -1,0 +1,102 @@
+// A connection to a daemon's control socket, for a program that does one thing
+// at a time: requests are started, and run() turns the event loop until
+// something has happened. One thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include "canopy/failure.hpp"
+#include "net/frame_channel.hpp"
+#include "wire/control_codec.hpp"
+
+namespace canopy::tools {
+
+class Client {
+ public:
+  using Deadline = std::optional<std::chrono::steady_clock::time_point>;
+  using Handler = std::function<void(wire::control::Answer answer, bool more)>;
+
+  // Connects. Throws Failure that says how to get a daemon.
+  explicit Client(const std::string& path);
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  boost::asio::io_context& io() noexcept { return io_; }
+
+  // Starts a request; the handler gets each of its answers. It may throw, which
+  // comes out of run().
+  std::uint64_t start(wire::control::Request request, Handler handler);
+  void cancel(std::uint64_t id);
+
+  // Requests not yet taken by the socket.
+  std::size_t waiting() const noexcept { return outbox_.size(); }
+
+  // Handles events until done() says true; false when the deadline comes first.
+  // Throws Failure when the daemon hangs up.
+  bool run(const std::function<bool()>& done, Deadline deadline);
+
+  // The last answer's alternative T, with all its parts put together by
+  // append(whole, part). Throws Failure for what the daemon refuses.
+  template <class T>
+  T ask(wire::control::Request request, Deadline deadline,
+        const std::function<void(T& whole, T part)>& append);
+  template <class T>
+  T ask(wire::control::Request request, Deadline deadline) {
+    return ask<T>(std::move(request), deadline, [](T& whole, T part) { whole = std::move(part); });
+  }
+
+  // Whether the daemon has hung up; run() does not throw for it any more.
+  void expect_hangup() noexcept { hangup_expected_ = true; }
+  bool hung_up() const noexcept { return hung_up_; }
+
+ private:
+  void on_frame(const wire::Frame& frame);
+  void flush();
+
+  boost::asio::io_context io_;
+  std::string path_;
+  std::shared_ptr<net::FrameChannel> channel_;
+  std::map<std::uint64_t, Handler> handlers_;
+  std::deque<wire::EncodedFrame> outbox_;
+  std::uint64_t next_id_ = 1;
+  bool hung_up_ = false;
+  bool hangup_expected_ = false;
+  std::string hangup_reason_;
+};
+
+// Throws Failure if the answer is one.
+void throw_if_failure(const wire::control::Answer& answer);
+
+template <class T>
+T Client::ask(wire::control::Request request, Deadline deadline,
+              const std::function<void(T& whole, T part)>& append) {
+  std::optional<T> whole;
+  bool done = false;
+  start(std::move(request), [&](wire::control::Answer answer, bool more) {
+    throw_if_failure(answer);
+    done = !more;
+    if (T* part = std::get_if<T>(&answer)) {
+      if (whole)
+        append(*whole, std::move(*part));
+      else
+        whole = std::move(*part);
+    }
+  });
+  if (!run([&] { return done; }, deadline))
+    throw Failure("no answer in time: try a longer --timeout");
+  if (!whole) throw Failure("the daemon gave another answer than expected: is it of this version?");
+  return std::move(*whole);
+}
+
+}  // namespace canopy::tools

@@ -1,0 +1,39 @@
+// The commands of `canopy`. Each prints its result and returns the program's
+// exit status; what goes wrong is thrown as Failure. `deadline` is when to stop
+// waiting for the daemon.
+#pragma once
+
+#include <optional>
+
+#include "canopy/arguments.hpp"
+#include "canopy/client.hpp"
+
+namespace canopy::tools {
+
+struct Context {
+  Client& client;
+  bool json = false;
+  std::optional<Duration> timeout;
+
+  // Of a command that is answered at once; now + --timeout, or 30 s.
+  Client::Deadline deadline() const;
+};
+
+int run(Context& context, const StatusCommand& command);
+int run(Context& context, const RingCommand& command);
+int run(Context& context, const RouteCommand& command);
+int run(Context& context, const GroupsCommand& command);
+int run(Context& context, const TreeCommand& command);
+int run(Context& context, const ShutdownCommand& command);
+int run(Context& context, const CreateCommand& command);
+int run(Context& context, const JoinCommand& command);
+int run(Context& context, const PublishCommand& command);
+
+// The cluster's name, which is the creator of groups named without one.
+std::string cluster_name(Context& context);
+
+// The group that a command line names, its creator filled in.
+wire::GroupName group_of(Context& context, const std::string& text);
+Id id_of(const wire::GroupName& group);
+
+}  // namespace canopy::tools

@@ -1,0 +1,230 @@
+// join: prints what is published to groups, and create.
+#include <csignal>
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/json/array.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "canopy/commands.hpp"
+#include "canopy/output.hpp"
+#include "canopy/values.hpp"
+
+namespace canopy::tools {
+
+namespace asio = boost::asio;
+namespace control = wire::control;
+namespace json = boost::json;
+
+namespace {
+
+// Says when nobody reads standard output any more, where that can be known
+// (pipes and sockets), so that the groups are left before the next message.
+class OutputWatch {
+ public:
+  OutputWatch(asio::io_context& io, std::function<void()> closed) : descriptor_(io) {
+    boost::system::error_code error;
+    descriptor_.assign(::dup(STDOUT_FILENO), error);
+    if (error) return;  // a file
+    descriptor_.async_wait(asio::posix::stream_descriptor::wait_error,
+                           [closed = std::move(closed)](boost::system::error_code failed) {
+                             if (!failed) closed();
+                           });
+  }
+
+ private:
+  asio::posix::stream_descriptor descriptor_;
+};
+
+class Joining {
+ public:
+  Joining(Context& context, const JoinCommand& command)
+      : context_(context),
+        command_(command),
+        signals_(context.client.io(), SIGINT, SIGTERM),
+        output_(context.client.io(), [this] { output_closed_ = true; }) {
+    signals_.async_wait([this](boost::system::error_code error, int) {
+      if (!error) interrupted_ = true;
+    });
+  }
+
+  int run() {
+    Client::Deadline deadline;
+    if (context_.timeout) deadline = std::chrono::steady_clock::now() + *context_.timeout;
+    for (const std::string& text : command_.groups) start(parse_group(text));
+    const bool in_time = context_.client.run([this] { return over(); }, deadline);
+    if (output_closed_) throw OutputClosed();
+    leave();
+    if (enough() || (command_.count == 0 && all_joined())) return 0;
+    if (interrupted_) return 1;
+    if (in_time) return 1;  // a membership ended; said already
+    throw Failure(not_in_time());
+  }
+
+ private:
+  struct Membership {
+    wire::GroupName group;
+    std::string label;  // as the user called it
+    std::uint64_t request = 0;
+    bool joined = false;
+    bool ended = false;
+  };
+
+  bool enough() const { return command_.count > 0 && received_ >= command_.count; }
+  bool over() const { return interrupted_ || output_closed_ || enough() || active_ == 0; }
+
+  bool all_joined() const {
+    for (const auto& membership : memberships_)
+      if (!membership->joined || membership->ended) return false;
+    return true;
+  }
+
+  std::string not_in_time() const {
+    std::string missing;
+    for (const auto& membership : memberships_)
+      if (!membership->joined) missing += (missing.empty() ? "" : ", ") + membership->label;
+    if (!missing.empty())
+      return fmt::format("could not join {} in time: try a longer --timeout", missing);
+    return fmt::format("{} of {} messages came before --timeout ran out", received_,
+                       command_.count);
+  }
+
+  void start(const wire::GroupName& group) {
+    auto& membership = memberships_.emplace_back(std::make_unique<Membership>());
+    membership->group = group;
+    membership->label = display_name(group, "");
+    ++active_;
+    membership->request = context_.client.start(
+        control::Join{group}, [this, &member = *membership](control::Answer answer, bool) {
+          if (over()) return;
+          std::visit([&](auto& value) { on(member, value); }, answer);
+        });
+  }
+
+  void leave() {
+    for (const auto& membership : memberships_)
+      if (!membership->ended) context_.client.cancel(membership->request);
+    const auto settled = [this] { return context_.client.waiting() == 0; };
+    context_.client.run(settled, std::chrono::steady_clock::now() + std::chrono::seconds(1));
+  }
+
+  json::object event(const char* name, const Membership& member) const {
+    json::object object;
+    object["event"] = name;
+    put_group(object, member.group);
+    return object;
+  }
+
+  template <class Other>
+  void on(Membership&, const Other&) {}  // of a later version
+
+  void on(Membership& member, const control::Joined& joined) {
+    member.joined = true;
+    member.group = joined.group;  // with its creator
+    if (context_.json) {
+      json::object object = event("joined", member);
+      object["group_id"] = joined.group_id.to_hex();
+      print_json(object);
+    } else {
+      complain(fmt::format("joined {}", member.label));
+    }
+  }
+
+  void on(Membership& member, const control::Message& message) {
+    ++received_;
+    const std::string_view payload = message.content.payload.view();
+    if (context_.json) {
+      json::object object = event("message", member);
+      object["id"] = to_json(message.id);
+      if (message.epoch != 0) {
+        object["epoch"] = message.epoch;
+        object["position"] = message.position;
+      }
+      object["anycast"] = message.anycast;
+      json::array headers;
+      for (const auto& [key, value] : message.content.headers) {
+        json::object header;
+        put_bytes(header, "key", key);
+        put_bytes(header, "value", value);
+        headers.push_back(std::move(header));
+      }
+      object["headers"] = std::move(headers);
+      put_bytes(object, "payload", payload);
+      print_json(object);
+    } else if (memberships_.size() > 1) {
+      print_line(member.label + "\t" + escaped(payload));
+    } else {
+      print_line(escaped(payload));
+    }
+  }
+
+  void on(Membership& member, const control::Lost& lost) {
+    if (context_.json) {
+      json::object object = event("lost", member);
+      object["count"] = lost.count;
+      print_json(object);
+    } else {
+      complain(fmt::format("{}: {} messages lost, because this command reads too slowly",
+                           member.label, lost.count));
+    }
+  }
+
+  void on(Membership& member, const control::Gap& gap) {
+    if (context_.json) {
+      json::object object = event("gap", member);
+      object["epoch"] = gap.epoch;
+      object["first"] = gap.first;
+      object["last"] = gap.last;
+      print_json(object);
+    } else {
+      complain(fmt::format("{}: messages {} to {} could not be got any more", member.label,
+                           gap.first, gap.last));
+    }
+  }
+
+  void on(Membership& member, const control::Failure& failure) {
+    member.ended = true;
+    --active_;
+    if (context_.json) {
+      json::object object = event(member.joined ? "detached" : "failed", member);
+      object["error"] = failure.error;
+      object["text"] = failure.text;
+      print_json(object);
+    }
+    complain(fmt::format("{}: {}", member.label, failure.text));
+  }
+
+  Context& context_;
+  const JoinCommand& command_;
+  asio::signal_set signals_;
+  OutputWatch output_;
+  std::vector<std::unique_ptr<Membership>> memberships_;
+  std::uint64_t received_ = 0;
+  std::size_t active_ = 0;
+  bool interrupted_ = false;
+  bool output_closed_ = false;
+};
+
+}  // namespace
+
+int run(Context& context, const JoinCommand& command) { return Joining(context, command).run(); }
+
+int run(Context& context, const CreateCommand& command) {
+  const std::string cluster = cluster_name(context);
+  wire::GroupName group = parse_group(command.group);
+  context.client.ask<control::Done>(control::Create{group}, context.deadline());
+  if (group.creator.empty()) group.creator = cluster;
+  const Id id = id_of(group);
+  if (context.json) {
+    json::object object;
+    put_group(object, group);
+    object["group_id"] = id.to_hex();
+    print_json(object);
+  } else {
+    print_line(fmt::format("created {} ({})", display_name(group, cluster), id.to_hex()));
+  }
+  return 0;
+}
+
+}  // namespace canopy::tools

@@ -1,0 +1,103 @@
+#include "canopy/output.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <iostream>
+
+#include <boost/json/serialize.hpp>
+#include <fmt/format.h>
+#include <openssl/evp.h>
+#include <unistd.h>
+
+#include "base/text.hpp"
+#include "canopy/failure.hpp"
+
+namespace canopy::tools {
+
+void print(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno == EPIPE) {
+      throw OutputClosed();
+    } else if (errno != EINTR) {
+      throw Failure(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+    }
+  }
+}
+
+void print_line(std::string_view line) { print(std::string(line) + "\n"); }
+
+void print_json(const boost::json::object& object) { print_line(boost::json::serialize(object)); }
+
+void complain(std::string_view text) { std::cerr << fmt::format("canopy: {}\n", text); }
+
+namespace {
+
+// Characters, as wide as most of them are.
+std::size_t width_of(std::string_view text) {
+  std::size_t width = 0;
+  for (; !text.empty(); ++width) text.remove_prefix(std::max<std::size_t>(utf8_size(text), 1));
+  return width;
+}
+
+}  // namespace
+
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  }
+  std::string out;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i)
+      line += row[i] + std::string(widths[i] - width_of(row[i]) + 2, ' ');
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+  return out;
+}
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t size = utf8_size(text);
+    const std::string_view character = text.substr(0, std::max<std::size_t>(size, 1));
+    if (size > 0 && !is_control(character)) {
+      out += character;
+    } else if (character == "\n") {
+      out += "\\n";
+    } else if (character == "\t") {
+      out += "\\t";
+    } else if (character == "\r") {
+      out += "\\r";
+    } else {
+      for (const char byte : character)
+        out += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+    }
+    text.remove_prefix(character.size());
+  }
+  return out;
+}
+
+std::string base64(std::string_view bytes) {
+  std::string out((bytes.size() + 2) / 3 * 4 + 1, '\0');  // one byte for the terminating zero
+  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
+                                   reinterpret_cast<const unsigned char*>(bytes.data()),
+                                   static_cast<int>(bytes.size()));
+  out.resize(static_cast<std::size_t>(size));
+  return out;
+}
+
+void put_bytes(boost::json::object& object, std::string_view key, std::string_view bytes) {
+  if (is_utf8(bytes))
+    object[key] = bytes;
+  else
+    object[std::string(key) + "_base64"] = base64(bytes);
+}
+
+}  // namespace canopy::tools

@@ -1,0 +1,37 @@
+// Standard output: written through at once, so that what reads it down a pipe
+// sees every message when it comes.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/json/object.hpp>
+
+namespace canopy::tools {
+
+// Nobody reads standard output any more: the program ends quietly.
+class OutputClosed {};
+
+// Throws OutputClosed, or Failure when it cannot be written (disk full).
+void print(std::string_view text);
+void print_line(std::string_view line);
+void print_json(const boost::json::object& object);
+
+// On standard error, after the program's name.
+void complain(std::string_view text);
+
+// Rows of cells as text, each column as wide as its widest cell. The first row
+// is the heading.
+std::string table(const std::vector<std::vector<std::string>>& rows);
+
+// Fit for a terminal: control characters and bytes that are no UTF-8 become
+// \n, \t, \x1b and the like.
+std::string escaped(std::string_view text);
+
+std::string base64(std::string_view bytes);
+
+// object[key] = the text, or object[key + "_base64"] where it is no UTF-8.
+void put_bytes(boost::json::object& object, std::string_view key, std::string_view bytes);
+
+}  // namespace canopy::tools
