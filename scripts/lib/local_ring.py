@@ -176,7 +176,7 @@ def show_once(ring):
 def is_member(ring, daemon, group):
     answer = ring.ask(daemon, "groups")
     return answer is not None and any(
-        entry["name"].split("@")[0] == group and entry["member"] for entry in answer["groups"])
+        entry["group"] == group and entry["member"] for entry in answer["groups"])
 
 
 def explain(ring, program):
