@@ -46,7 +46,10 @@ std::optional<Duration> HopAcks::acked(PeerRef from, std::uint32_t hop_id) {
   std::optional<Duration> round_trip;
   if (at->tries == 1) round_trip = state_.now() - at->sent;
   pending_.erase(at);
-  if (pending_.empty()) deadline_ = never;
+  if (pending_.empty()) {
+    deadline_ = never;
+    pending_.shrink_to_fit();
+  }
   return round_trip;
 }
 

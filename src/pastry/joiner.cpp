@@ -15,6 +15,7 @@ constexpr unsigned requests_max = 4;       // JOINs before another contact is tr
 constexpr unsigned doublings_max = 3;
 constexpr std::size_t contacts_max = 64;
 constexpr std::size_t probes_at_once_max = 32;
+constexpr unsigned descents_max = 3;        // of one search
 constexpr std::uint8_t deepest_row = 0xff;  // the receiver answers with its deepest
 constexpr Duration deferral_max = 30s;
 
@@ -68,6 +69,7 @@ void Joiner::begin_attempt() {
   candidates_.clear();
   request_nonces_.clear();
   stage_ = Stage::leaf_set;
+  descents_ = 0;
   tries_ = 0;
   ask();
 }
@@ -96,7 +98,10 @@ bool Joiner::on_state_reply(PeerRef from, const wire::StateReply& reply) {
     request();
     return true;
   }
-  if (reply.part == wire::StatePart::row) row_ = reply.row;
+  if (reply.part == wire::StatePart::row) {
+    const unsigned last_row = state_.config.id_bits / state_.config.b - 1;
+    row_ = static_cast<std::uint8_t>(std::min<unsigned>(reply.row, last_row));
+  }
   if (reply.part == wire::StatePart::neighborhood) {
     candidates_.insert(candidates_.end(), reply.peers.begin(), reply.peers.end());
   }
@@ -164,6 +169,7 @@ void Joiner::search_on() {
     case Stage::leaf_set:
       stage_ = Stage::rows;
       row_ = deepest_row;
+      descended_from_ = near_;
       break;
     case Stage::rows:
       if (row_ == 0) {
@@ -173,7 +179,16 @@ void Joiner::search_on() {
       }
       break;
     case Stage::neighborhood:
-    case Stage::done: stage_ = Stage::done; break;
+      // Again from there, as long as a descent led to somebody nearer.
+      if (near_ == descended_from_ || ++descents_ == descents_max) {
+        stage_ = Stage::done;
+      } else {
+        descended_from_ = near_;
+        stage_ = Stage::rows;
+        row_ = deepest_row;
+      }
+      break;
+    case Stage::done: break;
   }
   if (stage_ == Stage::done) {
     request();

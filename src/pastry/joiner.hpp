@@ -105,6 +105,8 @@ class Joiner {
 
   Stage stage_ = Stage::leaf_set;
   std::uint8_t row_ = 0;
+  unsigned descents_ = 0;
+  PeerRef descended_from_;
   PeerRef near_;
   std::uint32_t near_distance_us_ = unknown_distance;
   std::uint32_t ask_nonce_ = 0;

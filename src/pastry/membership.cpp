@@ -48,7 +48,7 @@ void Pastry::become_active() {
   if (!joiner) return;
   announce();
   for (const PeerRef peer : joiner->candidates()) measurer_.add(peer);
-  announce_rows_ = true;
+  new_here_ = true;
 }
 
 // Everybody whose distance is known learns it, and with it of this node.

@@ -88,6 +88,10 @@ void NodeState::measured(PeerRef peer, Duration round_trip) {
   }
 }
 
+void NodeState::trim_proximity() {
+  proximity.trim([this](PeerRef known) { return holds(known); });
+}
+
 void NodeState::offer_measured(PeerRef peer) {
   const std::uint32_t distance = proximity.distance(peer);
   if (distance == unknown_distance || is_self(peer)) return;

@@ -47,6 +47,8 @@ struct NodeState {
 
   // Keeps a measured round trip, within the bound on records.
   void measured(PeerRef peer, Duration round_trip);
+  // Keeps nothing but what is known of members of the three sets.
+  void trim_proximity();
   // Offers a peer whose distance is known to table and neighbourhood.
   void offer_measured(PeerRef peer);
 

@@ -40,7 +40,9 @@ Pastry::~Pastry() = default;
 
 void Pastry::found() {
   const Turn turn(*this);
-  if (!state_.active) become_active();
+  if (state_.active || departed_) return;
+  joiner_.reset();
+  become_active();
 }
 
 void Pastry::join(wire::Peers contacts) {
@@ -303,7 +305,11 @@ void Pastry::collect_peers(std::vector<PeerRef>& in_use) const {
 void Pastry::tick() {
   const Turn turn(*this);
   wake_ = never;
-  if (departed_) return;
+  if (departed_) {
+    // What was under way at the goodbye still looks for another way.
+    for (HopAcks::Pending& overdue : acks_.take_overdue()) send_again(std::move(overdue));
+    return;
+  }
   for (const PeerRef peer : prober_.expire()) {
     ++state_.counters.evictions;
     drop(peer, Loss::failed);
@@ -327,6 +333,7 @@ void Pastry::tick() {
 }
 
 MonoTime Pastry::deadline() const {
+  if (departed_) return acks_.deadline();
   MonoTime earliest = std::min(
       {prober_.deadline(), acks_.deadline(), table_repair_.deadline(), helper_.deadline()});
   if (joiner_) earliest = std::min(earliest, joiner_->deadline());
@@ -365,9 +372,11 @@ void Pastry::settle() {
     if (std::exchange(announce_failure_, false)) probe_all_leaves();
     check_join();
     measurer_.advance();
-    if (announce_rows_ && measurer_.idle() && prober_.outstanding(goal::distance) == 0) {
-      announce_rows_ = false;
+    if (new_here_ && measurer_.idle() && prober_.outstanding(goal::distance) == 0) {
+      new_here_ = false;
+      state_.trim_proximity();
       announce_rows();
+      maintenance_.refresh_rows(Maintenance::Whom::closest, 1);
     }
     if (joiner_) {
       if (const auto reason = joiner_->take_stall()) application_.join_stalled(*reason);
@@ -380,7 +389,6 @@ void Pastry::settle() {
 }
 
 void Pastry::arm() {
-  if (departed_) return;
   const MonoTime next = deadline();
   if (next >= wake_) return;
   wake_ = next;

@@ -188,7 +188,7 @@ class Pastry {
   bool departed_ = false;
   bool leaf_set_changed_ = false;  // and the application does not know yet
   bool announce_failure_ = false;  // of a watched peer, to all leaves
-  bool announce_rows_ = false;     // once everything is measured
+  bool new_here_ = false;          // has not measured all candidates of its join yet
   MonoTime wake_ = never;          // what Env was asked for last
 };
 

@@ -96,7 +96,9 @@ void Prober::heard(PeerRef peer) {
 
 void Prober::cancel(PeerRef peer) {
   std::erase_if(pending_, [peer](const Pending& pending) { return pending.peer == peer; });
-  if (pending_.empty()) deadline_ = never;
+  if (!pending_.empty()) return;
+  deadline_ = never;
+  pending_.shrink_to_fit();  // a join's burst is not kept for ever
 }
 
 bool Prober::pending(PeerRef peer, Goals goals) const noexcept {

@@ -96,6 +96,7 @@ Duration Proximity::timeout(PeerRef peer, Duration floor, Duration ceiling) cons
 
 void Proximity::trim(const std::function<bool(PeerRef)>& keep) {
   std::erase_if(records_, [&keep](const Record& r) { return !keep(r.peer); });
+  records_.shrink_to_fit();
 }
 
 void Proximity::collect_peers(std::vector<PeerRef>& in_use) const {

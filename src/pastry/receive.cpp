@@ -13,6 +13,11 @@ namespace {
 // An inactive contact asks joiners to come back after this.
 constexpr std::uint32_t not_active_retry_ms = 100;
 
+// The share of announced peers that are measured although their entry is taken.
+// Measuring all of them would double the messages of a join, none of them would
+// leave the tables of older nodes to grow stale until the next row maintenance.
+constexpr double measured_share = 1.0 / 8;
+
 }  // namespace
 
 class Pastry::Receiver {
@@ -108,6 +113,10 @@ void Pastry::on_routed(PeerRef from, wire::Routed message) {
     return;
   }
   if (const auto* trace = std::get_if<wire::RouteTrace>(message.body.get())) {
+    if (trace->hops.size() >= state_.config.hop_limit) {
+      ++state_.counters.malformed;
+      return;
+    }
     wire::RouteTrace longer = *trace;
     longer.hops.push_back(state_.self);
     message.body = std::make_shared<const wire::RoutedBody>(std::move(longer));
@@ -239,7 +248,9 @@ void Pastry::on_state_reply(PeerRef from, const wire::StateReply& reply) {
 void Pastry::on_row_announce(PeerRef, const wire::RowAnnounce& announce) {
   if (!state_.active) return;
   for (const PeerRef peer : announce.row.peers) {
-    if (!state_.is_self(peer) && !state_.table.towards(state_.id(peer))) measurer_.add(peer);
+    if (state_.is_self(peer)) continue;
+    const bool taken = static_cast<bool>(state_.table.towards(state_.id(peer)));
+    if (!taken || state_.env.random().chance(measured_share)) measurer_.add(peer);
   }
 }
 
