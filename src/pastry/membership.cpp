@@ -121,7 +121,10 @@ void Pastry::finish_help(PeerRef joiner) {
 // --- Other peers ---
 
 void Pastry::admit_leaf(PeerRef peer) {
-  if (!state_.leaves.insert(peer, state_.id(peer))) return;
+  const Id& id = state_.id(peer);
+  const bool there = static_cast<bool>(state_.leaves.find(id));
+  if (!there && state_.leaves.full()) state_.met_beyond_leaves = true;
+  if (!state_.leaves.insert(peer, id)) return;
   state_.proximity.track(peer, state_.now());
   leaf_set_changed_ = true;
 }
@@ -177,6 +180,7 @@ void Pastry::drop(PeerRef peer, Loss loss) {
   const bool was_full = state_.leaves.full();
   const bool was_watched = state_.leaves.right() == peer;
   const bool was_leaf = state_.leaves.remove(peer);
+  state_.met_beyond_leaves = false;
   const bool was_entry = state_.table.remove(peer, id);
   state_.neighborhood.remove(peer);
   state_.proximity.remove(peer);

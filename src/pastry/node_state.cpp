@@ -65,6 +65,7 @@ PeerRef NodeState::find(const Id& peer_id) const {
 }
 
 bool NodeState::knows_beyond_leaves() const {
+  if (met_beyond_leaves) return true;
   if (table.size() > leaves.size() || neighborhood.size() > leaves.size()) return true;
   const auto is_leaf = [this](const auto& entry) { return leaves.contains(entry.peer); };
   const auto entries = table.all();

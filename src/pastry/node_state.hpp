@@ -38,8 +38,8 @@ struct NodeState {
   bool holds(PeerRef peer) const;
   // The peer with this id in any of the three sets, whatever its incarnation.
   PeerRef find(const Id& peer_id) const;
-  // Whether some peer of table or neighbourhood is not a leaf. If not, the leaf
-  // set holds everybody this node knows: it covers the whole ring.
+  // Whether somebody is known who is not a leaf. If not, the leaf set holds
+  // everybody this node knows: it covers the whole ring.
   bool knows_beyond_leaves() const;
 
   // What this node tells of its leaf set, and of peers that it found dead.
@@ -64,6 +64,9 @@ struct NodeState {
   Departed departed;
   Counters counters;
   bool active = false;
+  // A live peer was met that found no place in the leaf set, and nobody has
+  // been lost since: the leaf set does not hold everybody.
+  bool met_beyond_leaves = false;
 
  private:
   std::uint32_t last_nonce_;

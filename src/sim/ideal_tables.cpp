@@ -166,6 +166,17 @@ std::vector<std::size_t> IdealTables::peers_of(std::size_t position,
   return peers;
 }
 
+void teach_leaves(Simulation& simulation, const RingOrder& ring, std::size_t position) {
+  auto& pastry = simulation.peer(ring[position].node).pastry();
+  const std::size_t half = pastry.config().leaf_set_size / 2;
+  for (const std::size_t leaf : ring.leaves(position, half)) {
+    pastry.learn_leaf(simulation.ref(ring[leaf].node));
+  }
+  if (ring.size() - 1 > 2 * half) {
+    pastry.learn_leaf(simulation.ref(ring[(position + half + 1) % ring.size()].node));
+  }
+}
+
 void IdealTables::fill(Simulation& simulation) const {
   for (std::size_t position = 0; position < ring_.size(); ++position) {
     const NodeIndex node = ring_[position].node;
@@ -174,6 +185,7 @@ void IdealTables::fill(Simulation& simulation) const {
     for (const std::size_t peer : peers_of(position, simulation)) {
       simulation.peer(node).pastry().learn(simulation.ref(ring_[peer].node), Duration(++rank));
     }
+    teach_leaves(simulation, ring_, position);
   }
 }
 

@@ -17,6 +17,10 @@
 
 namespace canopy::sim {
 
+// Teaches the member at this position its leaves, and that there are others if
+// there are: by the next beyond, which finds no place in the leaf set.
+void teach_leaves(Simulation& simulation, const RingOrder& ring, std::size_t position);
+
 class IdealTables {
  public:
   // For the ring of these members, by the constants and topology of this simulation.

@@ -54,7 +54,7 @@ class Runner {
   RingOrder live() const;
   std::vector<std::string> trace_route(NodeIndex node, const Id& key);
   Orphans orphans_of(NodeIndex node) const;
-  void remove_from_survivors(NodeIndex node, PeerRef dead);
+  void remove_from_survivors(PeerRef dead);
   JsonLine rejoin(const Orphans& orphans, PeerRef dead);
   NodeIndex root_of(const Id& group) const;
 
@@ -267,7 +267,7 @@ void Runner::fail(const Scenario::Step& step, JsonLine& line) {
   const Orphans orphans = orphans_of(step.node);
   const PeerRef dead = simulation_->ref(step.node);
   simulation_->crash(step.node);
-  remove_from_survivors(step.node, dead);
+  remove_from_survivors(dead);
   const JsonLine rejoins = rejoin(orphans, dead);
   for (NodeIndex node = 0; node < simulation_->size(); ++node) {
     if (simulation_->stopped(node)) continue;
@@ -291,14 +291,12 @@ Runner::Orphans Runner::orphans_of(NodeIndex node) const {
 }
 
 // Everybody forgets it; who had it for a leaf gets the next live node instead.
-void Runner::remove_from_survivors(NodeIndex, PeerRef dead) {
+void Runner::remove_from_survivors(PeerRef dead) {
   const RingOrder ring = live();
   for (std::size_t position = 0; position < ring.size(); ++position) {
     auto& peer = simulation_->peer(ring[position].node);
     peer.pastry().forget(dead);
-    for (const std::size_t leaf : ring.leaves(position, scenario_.leaf_set_size / 2)) {
-      peer.pastry().learn_leaf(simulation_->ref(ring[leaf].node));
-    }
+    teach_leaves(*simulation_, ring, position);
     peer.scribe().flush();
   }
   settle();
