@@ -433,8 +433,9 @@ void Tree::release_parent(Group& group, const Id& id) {
   if (group.parent()) core_.neighbors.remove(group.parent(), Side::child_of, id);
   group.lose_parent();
   group.welcome_former_until(core_.now() + core_.config.heartbeat_interval);
-  const PeerRef parent = group.take_untold_parent();
-  if (parent && core_.config.maintenance) send_leave(parent, id, core_.last_nonce);
+  if (const PeerRef parent = group.take_untold_parent()) {
+    send_leave(parent, id, core_.last_nonce);
+  }
 }
 
 void Tree::activated() {

@@ -142,6 +142,8 @@ class Group:
             n = stack.pop()
             for child in self.children.get(n, []):
                 edges.append((n, child))
+                if len(edges) > len(self.net.live):
+                    raise ValueError("the rules lead to a cycle")
                 stack.append(child)
         return edges
 
@@ -211,10 +213,14 @@ class Runner:
             up = group.parent.pop(dead, None)
             if up is not None:
                 group.children[up].remove(dead)
-            for orphan in orphans:
-                group.parent.pop(orphan)
+            root = self.net.root(group.key)
+            if group.parent.get(root, dead) != dead:  # the root now has no parent any more
+                up_of_root = group.parent.pop(root)
+                group.children[up_of_root].remove(root)
+                group.prune(up_of_root)
             rejoins[name] = {}
-            for orphan in orphans:
+            for orphan in orphans:  # those not told yet still take themselves for attached
+                group.parent.pop(orphan)
                 hops = group.attach(orphan) if orphan != self.net.root(group.key) else []
                 if hops:
                     rejoins[name][self.net.hex(orphan)] = self.hexes(hops)
