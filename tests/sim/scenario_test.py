@@ -74,6 +74,12 @@ class Scenarios(unittest.TestCase):
                 self.assertEqual(result.returncode, 0)
                 self.assertEqual(differences(expected_of(path), result.stdout), [])
 
+    def test_another_choice_of_the_next_hop_does_not_pass(self):
+        wrong = [difference for path in GIVEN for difference in differences(
+            expected_of(path),
+            run("scenario", path, program="canopy-sim-table-passed-over").stdout)]
+        self.assertNotEqual(wrong, [])
+
     def test_random_scenarios_agree_with_the_oracle(self):
         for seed in RANDOM_SEEDS:
             with self.subTest(seed=seed):

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""canopy-sim ring: what it measures, that it repeats, and what it prints."""
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+BIN = pathlib.Path(os.environ["CANOPY_BIN_DIR"])
+SANITIZED = bool(os.environ.get("CANOPY_SANITIZE"))
+NODES = 150 if SANITIZED else 600
+KEYS = ["nodes", "incorrect_deliveries", "lost_lookups", "leaf_sets_exact", "hops_share",
+        "mean_hops", "delay_stretch", "messages_per_join", "bytes_per_node", "virtual_seconds",
+        "wall_seconds", "events", "trace_hash"]
+
+
+def ring(*arguments):
+    return subprocess.run([str(BIN / "canopy-sim"), "ring", *map(str, arguments)],
+                          capture_output=True, text=True, timeout=300, check=False)
+
+
+def ring_json(*arguments):
+    result = ring("--json", *arguments)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+class Ring(unittest.TestCase):
+    def test_a_grown_ring_routes_like_one_with_ideal_tables(self):
+        report = ring_json("--nodes", NODES, "--seed", 3)
+        self.assertEqual(list(report)[:len(KEYS)], KEYS)
+        self.assertEqual(report["nodes"], NODES)
+        self.assertEqual(report["incorrect_deliveries"], 0)
+        self.assertEqual(report["lost_lookups"], 0)
+        self.assertIs(report["leaf_sets_exact"], True)
+        self.assertAlmostEqual(sum(report["hops_share"]), 1, places=3)
+        self.assertEqual(len(report["hops_share"]), len(report["ideal_hops_share"]))
+        for share, ideal in zip(report["hops_share"], report["ideal_hops_share"]):
+            self.assertLess(abs(share - ideal), 0.02)
+        self.assertLess(report["delay_stretch"], 1.1 * report["ideal_delay_stretch"])
+        self.assertGreater(report["messages_per_join"], 10)
+        self.assertGreater(report["bytes_per_node"], 0)
+
+    def test_the_same_seed_gives_the_same_run_and_another_seed_another(self):
+        hashes = [ring_json("--nodes", 60, "--seed", seed)["trace_hash"] for seed in (5, 5, 6)]
+        self.assertEqual(hashes[0], hashes[1])
+        self.assertNotEqual(hashes[0], hashes[2])
+
+    def test_the_wire_format_changes_nothing(self):
+        plain, encoded = (ring_json("--nodes", 60, "--seed", 5, *more)
+                          for more in ((), ("--encode",)))
+        self.assertEqual(plain["trace_hash"], encoded["trace_hash"])
+
+    def test_the_trace_hashes_to_the_trace_hash(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace = pathlib.Path(folder) / "trace"
+            report = ring_json("--nodes", 40, "--trace", trace)
+            result = subprocess.run([str(BIN / "canopy-sim"), "trace-hash", str(trace)],
+                                    capture_output=True, text=True, timeout=60, check=True)
+            self.assertEqual(result.stdout.strip(), report["trace_hash"])
+
+    def test_one_node_and_two_are_rings(self):
+        for nodes in (1, 2):
+            report = ring_json("--nodes", nodes)
+            self.assertIs(report["leaf_sets_exact"], True)
+            self.assertEqual(report["incorrect_deliveries"], 0)
+
+    def test_the_table_names_what_it_shows(self):
+        result = ring("--nodes", 20, "--join-rate", 2)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        for text in ("20 (20 active)", "exact", "(0 lost, 0 delivered wrongly)", "delay stretch",
+                     "messages per join", "bytes a node", "trace hash"):
+            self.assertIn(text, result.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
