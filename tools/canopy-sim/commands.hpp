@@ -8,6 +8,7 @@ namespace canopy::tools {
 
 void add_scenario_command(CLI::App& app, int& status);
 void add_ring_command(CLI::App& app, int& status);
+void add_fuzz_command(CLI::App& app, int& status);
 void add_trace_hash_command(CLI::App& app, int& status);
 
 }  // namespace canopy::tools

@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
   int status = 0;
   canopy::tools::add_scenario_command(app, status);
   canopy::tools::add_ring_command(app, status);
+  canopy::tools::add_fuzz_command(app, status);
   canopy::tools::add_trace_hash_command(app, status);
   try {
     app.parse(argc, argv);

@@ -1,0 +1,80 @@
+// A random schedule of everything that may befall a small ring, as data.
+//
+// The seed decides all of it: the constants of the cluster, who joins when and
+// through whom, which groups there are, and which fault strikes whom when.
+// Every schedule has at least 30 nodes, 10 virtual minutes and every kind of
+// fault. It keeps within what the protocol promises to survive: fewer than
+// |L|/2 processes stop within the time that it takes to notice one, and cuts
+// are shorter than it takes to give a peer up.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "base/time.hpp"
+#include "scribe/overlay_peer.hpp"
+#include "sim/network.hpp"
+
+namespace canopy::sim {
+
+enum class ActKind : std::uint8_t {
+  // What users do.
+  start,        // a node starts and joins through another
+  join_group,   //
+  leave_group,  //
+  publish,      //
+  // Faults of processes.
+  crash,       //
+  restart,     // of a crashed or departed one
+  hang,        // for `span`
+  depart,      //
+  clock_jump,  // ahead by `span`
+  clock_drift,
+  // Faults of the network, for `span`.
+  loss,
+  duplication,
+  reordering,
+  delay_tail,
+  clog,
+  cut_both_ways,
+  cut_one_way,
+};
+inline constexpr ActKind first_fault = ActKind::crash;
+inline constexpr std::size_t act_kinds = static_cast<std::size_t>(ActKind::cut_one_way) + 1;
+
+struct Act {
+  MonoTime at;
+  ActKind kind = ActKind::start;
+  std::uint32_t node = 0;   // whom it concerns, by order of starting
+  std::uint32_t other = 0;  // contact, group or other end
+  Duration span{};
+  double amount = 0;  // probability, or parts per million of drift
+};
+
+struct FuzzPlan {
+  explicit FuzzPlan(std::uint64_t seed);
+
+  std::uint64_t seed = 0;
+  scribe::OverlayConfig overlay;
+  bool wan = false;
+  std::uint32_t nodes = 0;
+  std::uint32_t groups = 0;
+  std::vector<Act> acts;  // in the order of their times
+  MonoTime calm;          // growth is over: faults begin
+  MonoTime healed;        // all faults end
+  MonoTime end;           // everything must have come right by now
+  Random random;          // for what the run decides on the way
+
+ private:
+  Duration about(Duration span);  // within a factor of two of it
+  MonoTime within(MonoTime from, MonoTime to);
+  void choose_constants();
+  void plan_growth();
+  void plan_use(MonoTime from, MonoTime to, unsigned acts);
+  void plan_faults();
+  void plan_fault(ActKind kind, MonoTime at);
+};
+
+}  // namespace canopy::sim

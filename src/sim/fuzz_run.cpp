@@ -1,0 +1,410 @@
+#include "sim/fuzz_run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "sim/fuzz_plan.hpp"
+#include "sim/plane.hpp"
+#include "sim/transit_stub.hpp"
+
+namespace canopy::sim {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t findings_max = 20;
+
+// The key halfway from a to b, clockwise; both are as close to it if their
+// distance is even.
+Id midpoint(const Id& a, const Id& b, unsigned id_bits) {
+  Id::Bytes half = (b - a).to_bytes();
+  unsigned carry = 0;
+  for (auto& byte : half) {
+    const unsigned value = carry << 8 | byte;
+    byte = static_cast<std::uint8_t>(value >> 1);
+    carry = value & 1;
+  }
+  return (a + Id::from_bytes(half)).truncated(id_bits);
+}
+
+std::unique_ptr<Topology> make_topology(const FuzzPlan& plan, Random random) {
+  if (plan.wan) {
+    auto internet = std::make_unique<TransitStub>(random.fork());
+    for (std::uint32_t node = 0; node < plan.nodes; ++node) internet->attach(random);
+    return internet;
+  }
+  auto plane = std::make_unique<Plane>();
+  for (std::uint32_t node = 0; node < plan.nodes; ++node) {
+    plane->attach({random.unit() * 100, random.unit() * 100});
+  }
+  return plane;
+}
+
+class FuzzRun final : public Observer {
+ public:
+  explicit FuzzRun(const FuzzOptions& options);
+
+  FuzzOutcome run();
+
+  void activated(NodeIndex node) override;
+  void multicast(NodeIndex node, const wire::Multicast& message) override;
+
+ private:
+  using Received = std::pair<NodeIndex, std::uint64_t>;  // node, its incarnation
+
+  void add_nodes();
+  wire::GroupName group_name(std::uint32_t group) const;
+  Id group_id(std::uint32_t group) const;
+  void carry_out(const Act& act);
+  void start(const Act& act);
+  void enter(NodeIndex node, NodeIndex wished_contact);
+  void hang(const Act& act);
+  void use_group(const Act& act);
+  void fault_links(const Act& act);
+  void refresh_link_faults();
+  void cut(const Act& act, Cut cut);
+  void at(MonoTime time, std::function<void()> what);
+  void run_until(MonoTime time);
+  void end_faults();
+  void settle();
+  Findings judge();
+  std::vector<Id> telling_keys(const RingOrder& ring) const;
+  void judge_activation(NodeIndex node);
+  void publish_and_judge();
+  void find(std::string finding);
+  std::string hex(NodeIndex node) const;
+
+  FuzzPlan plan_;
+  std::unique_ptr<Topology> topology_;
+  std::unique_ptr<Simulation> simulation_;
+  Random random_;
+  std::vector<bool> started_;
+  std::vector<std::set<std::uint32_t>> memberships_;  // by node
+  std::multimap<MonoTime, std::function<void()>> later_;
+  std::vector<std::pair<MonoTime, LinkFaults>> link_faults_;  // in force until then
+  std::map<wire::MessageId, std::map<Received, unsigned>> received_;
+  Findings findings_;
+};
+
+FuzzRun::FuzzRun(const FuzzOptions& options) : plan_(options.seed), random_(plan_.random.fork()) {
+  topology_ = make_topology(plan_, plan_.random.fork());
+  SimulationConfig config;
+  config.seed = options.seed;
+  config.overlay = plan_.overlay;
+  config.encode = options.encode;
+  config.refusals = random_.chance(0.5);
+  simulation_ = std::make_unique<Simulation>(config, *topology_);
+  if (options.trace != nullptr) simulation_->trace().write_to(*options.trace);
+  simulation_->observe(*this);
+  started_.resize(plan_.nodes);
+  memberships_.resize(plan_.nodes);
+}
+
+FuzzOutcome FuzzRun::run() {
+  add_nodes();
+  for (const Act& act : plan_.acts) {
+    run_until(act.at);
+    carry_out(act);
+  }
+  run_until(plan_.healed);
+  end_faults();
+  settle();
+  if (findings_.empty()) publish_and_judge();
+  return {findings_, simulation_->trace().hash(), simulation_->events(),
+          simulation_->now().time_since_epoch()};
+}
+
+// Ids may collide in a short id space: the colliding name is passed over.
+void FuzzRun::add_nodes() {
+  std::set<Id> taken;
+  for (unsigned number = 0; taken.size() < plan_.nodes; ++number) {
+    const std::string name = fmt::format("node-{:03}", number);
+    const Id id = Id::hash_of(name + fmt::format("@{}", plan_.seed), plan_.overlay.pastry.id_bits);
+    if (!taken.insert(id).second) continue;
+    const NodeIndex node = simulation_->add_node(name, id);
+    simulation_->crash(node);  // no process until it is started
+  }
+}
+
+wire::GroupName FuzzRun::group_name(std::uint32_t group) const {
+  return {fmt::format("group-{}", group), "fuzz"};
+}
+
+Id FuzzRun::group_id(std::uint32_t group) const {
+  return scribe::group_id(group_name(group), plan_.overlay.pastry.id_bits);
+}
+
+// --- Carrying out ---
+
+void FuzzRun::at(MonoTime time, std::function<void()> what) {
+  later_.emplace(time, std::move(what));
+}
+
+void FuzzRun::run_until(MonoTime time) {
+  while (!later_.empty() && later_.begin()->first <= time) {
+    const auto next = later_.extract(later_.begin());
+    simulation_->run_until(std::max(simulation_->now(), next.key()));
+    next.mapped()();
+  }
+  simulation_->run_until(time);
+}
+
+void FuzzRun::carry_out(const Act& act) {
+  const NodeIndex node = act.node;
+  switch (act.kind) {
+    case ActKind::start: return start(act);
+    case ActKind::restart:
+      if (started_[node] && simulation_->stopped(node)) enter(node, act.other);
+      return;
+    case ActKind::join_group:
+    case ActKind::leave_group:
+    case ActKind::publish: return use_group(act);
+    case ActKind::loss:
+    case ActKind::duplication:
+    case ActKind::reordering:
+    case ActKind::delay_tail: return fault_links(act);
+    case ActKind::cut_both_ways: return cut(act, Cut::both_ways);
+    case ActKind::cut_one_way: return cut(act, random_.chance(0.5) ? Cut::from_side : Cut::to_side);
+    case ActKind::clog:
+      return simulation_->network().clog(node, act.other, simulation_->now() + act.span);
+    case ActKind::clock_jump: return simulation_->jump_clock_ahead(node, act.span);
+    case ActKind::clock_drift:
+      return simulation_->set_clock_drift(node, static_cast<std::int32_t>(act.amount));
+    case ActKind::crash:
+    case ActKind::depart:
+    case ActKind::hang: break;
+  }
+  if (simulation_->stopped(node) || simulation_->state(node) == NodeState::hung) return;
+  if (act.kind == ActKind::hang) return hang(act);
+  memberships_[node].clear();
+  if (act.kind == ActKind::crash) {
+    simulation_->crash(node);
+  } else {
+    simulation_->depart(node);
+  }
+}
+
+void FuzzRun::start(const Act& act) {
+  started_[act.node] = true;
+  if (act.node != 0) return enter(act.node, act.other);
+  simulation_->restart(act.node);
+  simulation_->found(act.node);
+}
+
+// Through the wished contact, or whoever is a member of the ring.
+void FuzzRun::enter(NodeIndex node, NodeIndex wished_contact) {
+  std::vector<NodeIndex> contacts;
+  for (NodeIndex other = 0; other < plan_.nodes; ++other) {
+    if (other != node && simulation_->active(other)) contacts.push_back(other);
+  }
+  if (contacts.empty()) return;
+  const bool wish_runs =
+      wished_contact != node && started_[wished_contact] && !simulation_->stopped(wished_contact);
+  simulation_->restart(node);
+  std::vector<NodeIndex> chosen{contacts[random_.below(contacts.size())]};
+  if (wish_runs) chosen.insert(chosen.begin(), wished_contact);
+  simulation_->join(node, chosen);
+}
+
+void FuzzRun::hang(const Act& act) {
+  const NodeIndex node = act.node;
+  simulation_->hang(node);
+  at(std::min(simulation_->now() + act.span, plan_.healed), [this, node] {
+    if (simulation_->state(node) == NodeState::hung) simulation_->resume(node);
+  });
+}
+
+void FuzzRun::use_group(const Act& act) {
+  const NodeIndex node = act.node;
+  if (simulation_->state(node) != NodeState::running || !simulation_->active(node)) return;
+  scribe::Scribe& scribe = simulation_->peer(node).scribe();
+  switch (act.kind) {
+    case ActKind::join_group:
+      memberships_[node].insert(act.other);
+      return scribe.join(group_name(act.other), [](boost::system::error_code) {});
+    case ActKind::leave_group:
+      if (memberships_[node].erase(act.other) != 0) scribe.leave(group_id(act.other));
+      return;
+    default:
+      return scribe.publish(group_name(act.other), wire::AckMode::root, Buffer::copy_of("news"),
+                            [](const scribe::PublishOutcome&) {});
+  }
+}
+
+void FuzzRun::fault_links(const Act& act) {
+  LinkFaults faults;
+  switch (act.kind) {
+    case ActKind::loss: faults.loss = act.amount; break;
+    case ActKind::duplication: faults.duplication = act.amount; break;
+    case ActKind::reordering: faults.reordering = act.amount; break;
+    default: faults.tail = act.amount; break;
+  }
+  const MonoTime until = std::min(simulation_->now() + act.span, plan_.healed);
+  link_faults_.emplace_back(until, faults);
+  refresh_link_faults();
+  at(until, [this] { refresh_link_faults(); });
+}
+
+// Of several in force, the worst of each kind counts.
+void FuzzRun::refresh_link_faults() {
+  std::erase_if(link_faults_, [this](const auto& one) { return one.first <= simulation_->now(); });
+  LinkFaults worst;
+  for (const auto& [until, one] : link_faults_) {
+    worst.loss = std::max(worst.loss, one.loss);
+    worst.duplication = std::max(worst.duplication, one.duplication);
+    worst.reordering = std::max(worst.reordering, one.reordering);
+    worst.tail = std::max(worst.tail, one.tail);
+  }
+  simulation_->network().set_faults(worst);
+}
+
+void FuzzRun::cut(const Act& act, Cut cut) {
+  std::vector<NodeIndex> side{act.node};
+  const bool many = random_.chance(0.5);
+  for (NodeIndex node = 0; many && node < plan_.nodes; ++node) {
+    if (node != act.node && random_.chance(0.4)) side.push_back(node);
+  }
+  const auto id = simulation_->network().partition(side, cut, simulation_->now(), act.span);
+  simulation_->network().heal(id, simulation_->now());
+}
+
+void FuzzRun::end_faults() {
+  for (auto& [time, what] : std::exchange(later_, {})) what();
+  simulation_->network().heal_all(simulation_->now());
+  simulation_->network().set_faults({});
+  for (NodeIndex node = 0; node < plan_.nodes; ++node) simulation_->set_clock_drift(node, 0);
+}
+
+// --- Judging ---
+
+void FuzzRun::find(std::string finding) {
+  if (findings_.size() == findings_max) return;
+  const auto seconds = std::chrono::duration<double>(simulation_->now().time_since_epoch()).count();
+  findings_.push_back(fmt::format("at {:.3f} s: {}", seconds, finding));
+}
+
+std::string FuzzRun::hex(NodeIndex node) const {
+  return simulation_->id(node).to_hex(plan_.overlay.pastry.id_bits);
+}
+
+void FuzzRun::activated(NodeIndex node) {
+  if (simulation_->now() < plan_.calm) judge_activation(node);
+}
+
+void FuzzRun::judge_activation(NodeIndex node) {
+  std::vector<RingOrder::Member> members;
+  for (NodeIndex other = 0; other < plan_.nodes; ++other) {
+    if (simulation_->active(other)) members.push_back({simulation_->id(other), other});
+  }
+  const RingOrder ring(std::move(members));
+  if (ring.size() == 1) return;
+  const auto knows = [this](NodeIndex a, NodeIndex b) {
+    return simulation_->peer(a).pastry().leaf_set().contains(simulation_->ref(b));
+  };
+  std::size_t position = 0;
+  while (ring[position].node != node) ++position;
+  for (const std::size_t neighbor : ring.leaves(position, 1)) {
+    const NodeIndex other = ring[neighbor].node;
+    if (!knows(node, other) || !knows(other, node)) {
+      find(fmt::format("{} became active, but it and its neighbour {} do not know each other",
+                       hex(node), hex(other)));
+    }
+    const Id key =
+        midpoint(simulation_->id(node), simulation_->id(other), plan_.overlay.pastry.id_bits);
+    const auto claims = std::count_if(ring.members().begin(), ring.members().end(),
+                                      [&](const RingOrder::Member& member) {
+                                        return simulation_->peer(member.node).pastry().is_root(key);
+                                      });
+    if (claims > 1) {
+      find(fmt::format("{} became active, and {} nodes take themselves for the root of {}",
+                       hex(node), claims, key.to_hex(plan_.overlay.pastry.id_bits)));
+    }
+  }
+}
+
+void FuzzRun::multicast(NodeIndex node, const wire::Multicast& message) {
+  const std::uint64_t incarnation = simulation_->peers()[simulation_->ref(node)].incarnation;
+  const unsigned times = ++received_[message.id][{node, incarnation}];
+  if (times == 2) find(fmt::format("{} got a multicast twice", hex(node)));
+}
+
+std::vector<Id> FuzzRun::telling_keys(const RingOrder& ring) const {
+  std::vector<Id> keys;
+  for (std::size_t i = 0; i < ring.size(); ++i) {
+    keys.push_back(ring[i].id);
+    keys.push_back(
+        midpoint(ring[i].id, ring[(i + 1) % ring.size()].id, plan_.overlay.pastry.id_bits));
+  }
+  for (std::uint32_t group = 0; group < plan_.groups; ++group) keys.push_back(group_id(group));
+  return keys;
+}
+
+Findings FuzzRun::judge() {
+  const RingOrder ring = running_nodes(*simulation_);
+  Findings findings = check_leaf_sets(*simulation_, ring);
+  if (!findings.empty()) return findings;
+  findings = check_roots(*simulation_, ring, telling_keys(ring));
+  if (!findings.empty()) return findings;
+  findings = check_trees(*simulation_, ring);
+  for (const auto& [id, node] : ring.members()) {
+    for (const std::uint32_t group : memberships_[node]) {
+      const auto view = simulation_->peer(node).scribe().view(group_id(group));
+      if (view && view->member && view->attached) continue;
+      findings.push_back(fmt::format("{} is not in the tree of {}", hex(node), group));
+    }
+  }
+  return findings;
+}
+
+// Time to mend ends early when all is well; but soft state must hold, too, so
+// that what is well now is looked at again at the end.
+void FuzzRun::settle() {
+  Findings findings = judge();
+  while (!findings.empty() && simulation_->now() < plan_.end) {
+    run_until(simulation_->now() + 10s);
+    findings = judge();
+  }
+  if (findings.empty()) {
+    run_until(std::max(plan_.end, simulation_->now()));
+    findings = judge();
+  }
+  for (std::string& finding : findings) find(std::move(finding));
+}
+
+void FuzzRun::publish_and_judge() {
+  received_.clear();
+  const RingOrder ring = running_nodes(*simulation_);
+  for (std::uint32_t group = 0; group < plan_.groups; ++group) {
+    const NodeIndex publisher = ring[random_.below(ring.size())].node;
+    simulation_->peer(publisher).scribe().publish(group_name(group), wire::AckMode::none,
+                                                  Buffer::copy_of("last news"),
+                                                  [](const scribe::PublishOutcome&) {});
+    run_until(simulation_->now() + 10s);
+    std::size_t reached = 0;
+    for (const auto& [id, receivers] : received_) reached += receivers.size();
+    const auto members = static_cast<std::size_t>(std::count_if(
+        ring.members().begin(), ring.members().end(),
+        [&](const auto& member) { return memberships_[member.node].contains(group); }));
+    if (reached != members) {
+      find(fmt::format("a message to group {} from {} reached {} of {} members", group,
+                       hex(publisher), reached, members));
+    }
+    received_.clear();
+  }
+}
+
+}  // namespace
+
+FuzzOutcome run_fuzz(const FuzzOptions& options) { return FuzzRun(options).run(); }
+
+}  // namespace canopy::sim

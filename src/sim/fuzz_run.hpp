@@ -1,0 +1,33 @@
+// Carries a FuzzPlan out and judges what comes of it.
+//
+// While the ring grows without faults: a node that becomes active knows its
+// active neighbours and they know it, and no key has two active deliverers.
+// Always: no member gets a message twice. Once faults have ended and time to
+// mend has passed: leaf sets exact, one deliverer per key (ties included),
+// trees acyclic and reaching every member, and what is published then reaches
+// every member once. The judgement uses global knowledge, never the protocol's.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/checkers.hpp"
+#include "sim/simulation.hpp"
+
+namespace canopy::sim {
+
+struct FuzzOptions {
+  std::uint64_t seed = 1;
+  bool encode = false;
+  std::ostream* trace = nullptr;  // must outlive the run
+};
+
+struct FuzzOutcome {
+  Findings findings;  // nothing if all is well
+  std::uint64_t trace_hash = 0;
+  std::uint64_t events = 0;
+  Duration virtual_time{};
+};
+
+FuzzOutcome run_fuzz(const FuzzOptions& options);
+
+}  // namespace canopy::sim
