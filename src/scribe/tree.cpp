@@ -146,7 +146,10 @@ void Tree::refuse(const wire::GroupJoin& join, wire::JoinRefusal reason) {
 void Tree::adopt_old_root(const Id& id, PeerRef peer) {
   Group* group = core_.find(id);
   CANOPY_ASSERT(group);
-  if (!group->children.contains(peer)) group->children.adopt(peer, 0, core_.now());
+  if (group->children.contains(peer)) return;
+  // An edge from the start, so that heartbeats find out if its JOIN never comes.
+  group->children.adopt(peer, 0, core_.now()).acknowledged = 1;
+  core_.add_edge(peer, Side::parent_of, id);
 }
 
 // --- Looking for a parent ---
