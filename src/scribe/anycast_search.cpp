@@ -6,7 +6,7 @@ namespace canopy::scribe {
 
 namespace {
 
-bool contains(const wire::Peers& peers, PeerRef peer) {
+bool listed(const wire::Peers& peers, PeerRef peer) {
   return std::ranges::find(peers, peer) != peers.end();
 }
 
@@ -15,11 +15,11 @@ bool contains(const wire::Peers& peers, PeerRef peer) {
 SearchStep next_step(wire::Anycast& message, PeerRef self, PeerRef parent,
                      const wire::Peers& children_nearest_first, std::size_t visits_max) {
   SearchStep step;
-  if (!contains(message.visited, self)) message.visited.push_back(self);
+  if (!listed(message.visited, self)) message.visited.push_back(self);
 
   wire::Peers found;  // nearest first
   const auto note = [&](PeerRef peer) {
-    if (contains(message.visited, peer) || contains(message.to_visit, peer)) return;
+    if (listed(message.visited, peer) || listed(message.to_visit, peer)) return;
     if (message.visited.size() + message.to_visit.size() + found.size() >= visits_max) {
       step.cut_short = true;
       return;

@@ -117,12 +117,16 @@ void Dissemination::on_root_address(const wire::RootAddress& address) {
 }
 
 void Dissemination::peer_failed(PeerRef peer) {
-  roots_known_.forget_peer(peer);
-  if (!core_.config.maintenance) return;
   for (const std::uint64_t sequence : pending_.sent_to(peer)) {
     pending_.find(sequence)->root_failed = true;
-    send_again(sequence);
   }
+  avoid(peer);
+}
+
+void Dissemination::avoid(PeerRef peer) {
+  roots_known_.forget_peer(peer);
+  if (!core_.config.maintenance) return;
+  for (const std::uint64_t sequence : pending_.sent_to(peer)) send_again(sequence);
 }
 
 void Dissemination::tick() {

@@ -44,6 +44,8 @@ class Dissemination {
   void on_publish_ack(PeerRef from, const wire::PublishAck& ack);
   void on_root_address(const wire::RootAddress& address);
   void peer_failed(PeerRef peer);
+  // Routes what would go, or went, straight to this peer.
+  void avoid(PeerRef peer);
   void shut_down();
   void tick();
   MonoTime next_deadline() const { return pending_.next_deadline(); }

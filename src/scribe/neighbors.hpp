@@ -58,6 +58,7 @@ class Neighbors {
   MonoTime next_deadline() const noexcept { return next_deadline_; }
 
   std::size_t size() const noexcept { return table_.size(); }
+  bool contains(PeerRef peer) const noexcept { return find(peer) != nullptr; }
   void collect_peers(std::vector<PeerRef>& in_use) const;
 
  private:

@@ -26,7 +26,7 @@ void OverlayPeer::tick() {
 
 void OverlayPeer::unreachable(PeerRef peer) {
   pastry_.unreachable(peer);
-  scribe_.flush();
+  scribe_.unreachable(peer);
 }
 
 void OverlayPeer::depart() {

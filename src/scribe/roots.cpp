@@ -259,7 +259,7 @@ void Roots::plan_refresh() {
 }
 
 void Roots::on_states(PeerRef from, const wire::RootStates& message) {
-  if (message.states.size() > states_max || (message.handover && core_.departing)) return;
+  if (message.states.size() > states_max || core_.departing) return;
   bool all_kept = true;
   for (const wire::GroupState& state : message.states) {
     if (!valid(state)) {
@@ -430,6 +430,13 @@ PeerRef Roots::successor(const Id& id) const {
 }
 
 void Roots::depart() {
+  while (!searches_.empty()) {
+    const Id id = searches_.begin()->first;
+    take_search(id);  // who asked asks again, and somebody else then
+    if (Group* group = core_.find(id); group && group->standing() == Standing::searching) {
+      group->step_down();
+    }
+  }
   for (auto& [id, record] : registry_.records()) {
     if (!record.own) continue;
     if (const PeerRef next = successor(id)) {
@@ -485,8 +492,8 @@ void Roots::tick() {
     review();
   }
   if (refresh_at_ <= now) {
-    refresh();
     refresh_at_ = registry_.records().empty() ? never : now + core_.config.child_refresh_interval;
+    if (!core_.departing) refresh();
   }
   send_transfers();
 }

@@ -159,6 +159,12 @@ void Scribe::tick() {
                                parts.requests.next_deadline(), parts.departure_deadline}));
 }
 
+void Scribe::unreachable(PeerRef peer) {
+  parts_->dissemination.avoid(peer);
+  if (parts_->core.neighbors.contains(peer)) parts_->core.pastry.suspect(peer);
+  flush();
+}
+
 void Scribe::flush() {
   parts_->core.upcalls.run(parts_->core.events);
   parts_->tell_later();

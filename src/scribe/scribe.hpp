@@ -65,6 +65,8 @@ class Scribe final : public pastry::Application {
 
   void receive(PeerRef from, wire::Message message);
   void tick();
+  // The transport cannot reach the peer.
+  void unreachable(PeerRef peer);
   // Runs completions and events that have come due. receive and tick do so at
   // their end; who calls Pastry directly does it after that.
   void flush();

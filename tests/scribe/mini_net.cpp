@@ -81,12 +81,16 @@ void MiniNet::build(std::size_t count) {
   run_for(3s);
 }
 
-Box& MiniNet::add(const std::string& name) {
+Box& MiniNet::begin_add(const std::string& name) {
   const std::vector<Box*> others = live();
   const PeerRef ref = make(name, static_cast<std::uint64_t>(now_.time_since_epoch().count()));
   Box& box = *boxes_[ref];
-  const PeerRef contact = others[random_.below(others.size())]->ref;
-  box.peer->pastry().join({contact});
+  box.peer->pastry().join({others[random_.below(others.size())]->ref});
+  return box;
+}
+
+Box& MiniNet::add(const std::string& name) {
+  Box& box = begin_add(name);
   const bool active = run_until([&] { return box.peer->pastry().active(); }, 60s);
   CANOPY_ASSERT(active);
   return box;

@@ -18,6 +18,9 @@ using namespace std::chrono_literals;
 
 class MiniNet;
 
+// The group of most tests.
+inline const wire::GroupName prices{"prices", "ann"};
+
 // What a peer's user was told.
 struct Delivered {
   Id group;
@@ -73,6 +76,7 @@ class MiniNet {
   void build(std::size_t count);
   // One more, by the join protocol; runs until it is active.
   Box& add(const std::string& name);
+  Box& begin_add(const std::string& name);  // its join is under way
   Box& restart(PeerRef ref);
 
   void kill(PeerRef ref);  // links break: senders are told

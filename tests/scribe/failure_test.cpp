@@ -1,0 +1,318 @@
+// What failures, hangs, newcomers and departures cost.
+#include <algorithm>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include <canopy/error.hpp>
+
+#include "scribe/mini_net.hpp"
+
+namespace canopy::scribe::test {
+namespace {
+
+constexpr Duration parent_timeout = 2s;  // two missed heartbeats of a second
+
+class FailureTest : public testing::TestWithParam<std::uint64_t> {
+ protected:
+  FailureTest() : net(GetParam()) {}
+
+  // A tree with forwarders; every third peer stays outside.
+  void grow(std::size_t count) {
+    net.build(count);
+    for (Box* box : net.live()) refs.push_back(box->ref);
+    for (std::size_t i = 0; i < refs.size(); ++i) {
+      if (i % 3 == 0) continue;
+      ASSERT_FALSE(net.join(refs[i], prices));
+    }
+    net.run_for(1s);
+    ASSERT_EQ(net.faults(group), std::vector<std::string>{});
+    ASSERT_GE(net.forwarders(group).size(), 2u);
+  }
+
+  PeerRef root() { return net.closest_live(group); }
+
+  // Somebody outside the tree, so that its loss is no part of the test.
+  PeerRef outsider() {
+    for (const PeerRef ref : refs) {
+      if (net[ref].alive && !net[ref].hung && !net[ref].scribe().view(group)) return ref;
+    }
+    ADD_FAILURE() << "everybody is in the tree";
+    return refs.front();
+  }
+  PeerRef forwarder_with_children() {
+    PeerRef best;
+    std::size_t most = 0;
+    for (const PeerRef ref : net.forwarders(group)) {
+      const std::size_t children = net[ref].scribe().view(group)->children.size();
+      if (children > most) {
+        best = ref;
+        most = children;
+      }
+    }
+    return best;
+  }
+
+  std::vector<PeerRef> listeners() {
+    std::vector<PeerRef> found;
+    for (const PeerRef ref : net.members(group)) {
+      if (!net[ref].hung) found.push_back(ref);
+    }
+    return found;
+  }
+
+  // Publishes every 20 ms for so long, under running numbers.
+  void publish_for(Duration span, PeerRef publisher, wire::AckMode ack) {
+    const MonoTime end = net.now() + span;
+    while (net.now() < end) {
+      net.shout(publisher, prices, std::to_string(published++), ack);
+      net.run_for(20ms);
+    }
+  }
+
+  // When the last gap of any member ended, after `since`: from then on everybody
+  // got everything.
+  MonoTime whole_again(MonoTime since, MonoTime until) {
+    MonoTime latest = since;
+    for (const PeerRef ref : listeners()) {
+      MonoTime before = since;
+      for (const Delivered& message : net[ref].delivered) {
+        if (message.at <= since || message.at > until) continue;
+        if (message.at - before > 500ms) latest = std::max(latest, message.at);
+        before = std::max(before, message.at);
+      }
+      if (until - before > 500ms) latest = until;  // it never came back
+    }
+    return latest;
+  }
+
+  void expect_no_duplicates() {
+    for (Box* box : net.live()) {
+      std::set<std::string> seen;
+      for (const Delivered& message : box->delivered) {
+        EXPECT_TRUE(seen.insert(message.text).second)
+            << net.table()[box->ref].name << " got " << message.text << " twice";
+      }
+    }
+  }
+  void expect_everything_at(PeerRef ref, int from, int to) {
+    std::set<std::string> seen;
+    for (const Delivered& message : net[ref].delivered) seen.insert(message.text);
+    for (int i = from; i < to; ++i) {
+      EXPECT_TRUE(seen.contains(std::to_string(i)))
+          << net.table()[ref].name << " did not get " << i;
+    }
+  }
+  void expect_sound_within(Duration limit) {
+    const bool sound = net.run_until([&] { return net.faults(group).empty(); }, limit);
+    EXPECT_TRUE(sound) << testing::PrintToString(net.faults(group));
+  }
+
+  MiniNet net;
+  const Id group = group_id(prices, 160);
+  std::vector<PeerRef> refs;
+  int published = 0;
+};
+
+INSTANTIATE_TEST_SUITE_P(Seeds, FailureTest, testing::Values(1, 2, 3, 4, 5, 6));
+
+TEST_P(FailureTest, MembersHearAgainSoonAfterAForwarderIsKilled) {
+  grow(40);
+  const PeerRef publisher = outsider();
+  publish_for(1s, publisher, wire::AckMode::none);
+  const MonoTime then = net.now();
+  net.kill(forwarder_with_children());
+  publish_for(8s, publisher, wire::AckMode::none);
+  EXPECT_LE(whole_again(then, net.now()) - then, 2 * parent_timeout);
+  expect_no_duplicates();
+  expect_sound_within(10s);
+}
+
+TEST_P(FailureTest, MembersHearAgainSoonAfterAForwarderHangs) {
+  grow(40);
+  const PeerRef publisher = outsider();
+  publish_for(1s, publisher, wire::AckMode::none);
+  const MonoTime then = net.now();
+  net.hang(forwarder_with_children());
+  publish_for(8s, publisher, wire::AckMode::none);
+  EXPECT_LE(whole_again(then, net.now()) - then, 2 * parent_timeout);
+  expect_no_duplicates();
+}
+
+TEST_P(FailureTest, MembersHearAgainSoonAfterTheRootIsKilled) {
+  grow(40);
+  const PeerRef publisher = outsider();
+  publish_for(1s, publisher, wire::AckMode::none);
+  const MonoTime then = net.now();
+  const PeerRef old_root = root();
+  net.kill(old_root);
+  publish_for(8s, publisher, wire::AckMode::none);
+  EXPECT_LE(whole_again(then, net.now()) - then, 2 * parent_timeout);
+  expect_no_duplicates();
+  expect_sound_within(10s);
+  EXPECT_NE(root(), old_root);
+}
+
+TEST_P(FailureTest, MembersHearAgainSoonAfterTheRootHangs) {
+  grow(40);
+  const PeerRef publisher = outsider();
+  publish_for(1s, publisher, wire::AckMode::none);
+  const MonoTime then = net.now();
+  net.hang(root());
+  publish_for(8s, publisher, wire::AckMode::none);
+  EXPECT_LE(whole_again(then, net.now()) - then, 2 * parent_timeout);
+  expect_no_duplicates();
+}
+
+TEST_P(FailureTest, APublisherWithAnAckLosesNothingAtTheRootWhenTheRootDies) {
+  grow(40);
+  const PeerRef publisher = outsider();
+  publish_for(1s, publisher, wire::AckMode::root);
+  int failed = 0;
+  int answered = 0;
+  net.kill(root());
+  for (int i = 0; i < 100; ++i) {
+    net[publisher].scribe().publish(prices, wire::AckMode::root, Buffer::copy_of("x"),
+                                    [&](const PublishOutcome& outcome) {
+                                      ++answered;
+                                      if (outcome.error) ++failed;
+                                    });
+    net.run_for(20ms);
+  }
+  net.run_for(10s);
+  EXPECT_EQ(answered, 100);
+  EXPECT_EQ(failed, 0);
+}
+
+TEST_P(FailureTest, AWokenForwarderFindsItsPlaceWithoutDoubleDeliveries) {
+  grow(40);
+  const PeerRef publisher = outsider();
+  publish_for(1s, publisher, wire::AckMode::none);
+  const PeerRef forwarder = forwarder_with_children();
+  net.hang(forwarder);
+  publish_for(6s, publisher, wire::AckMode::none);
+  net.wake_up(forwarder);
+  publish_for(4s, publisher, wire::AckMode::none);
+  expect_sound_within(20s);
+  expect_no_duplicates();
+}
+
+TEST_P(FailureTest, AWokenRootIsTheRootAgainAndTheTreeOne) {
+  grow(40);
+  const PeerRef publisher = outsider();
+  publish_for(1s, publisher, wire::AckMode::none);
+  const PeerRef old_root = root();
+  net.hang(old_root);
+  publish_for(6s, publisher, wire::AckMode::none);
+  EXPECT_NE(root(), old_root);
+  net.wake_up(old_root);
+  publish_for(10s, publisher, wire::AckMode::none);
+  EXPECT_EQ(root(), old_root);
+  expect_sound_within(20s);
+  expect_no_duplicates();
+  const int from = published;
+  publish_for(1s, publisher, wire::AckMode::none);
+  net.run_for(100ms);
+  for (const PeerRef member : listeners()) expect_everything_at(member, from, published);
+}
+
+TEST_P(FailureTest, ACloserNewcomerTakesTheRootOverWithoutLossOrDuplicate) {
+  grow(30);
+  const std::vector<PeerRef> before = listeners();
+  const PeerRef publisher = outsider();
+  publish_for(500ms, publisher, wire::AckMode::none);
+  int handovers = 0;
+  for (int i = 0; handovers < 3 && i < 400; ++i) {
+    const std::string name = "newcomer-" + std::to_string(i);
+    const PeerRef old_root = root();
+    const Id id = Id::hash_of(name);
+    if (!closer_to(group, id, net.table().id(old_root))) continue;
+    ++handovers;
+    // Messages flow all the time that the newcomer joins.
+    Box& box = net.begin_add(name);
+    while (!box.peer->pastry().active()) publish_for(20ms, publisher, wire::AckMode::none);
+    publish_for(3s, publisher, wire::AckMode::none);
+    EXPECT_EQ(root(), box.ref);
+    EXPECT_EQ(net.faults(group), std::vector<std::string>{});
+  }
+  EXPECT_GE(handovers, 1);
+  net.run_for(100ms);
+  expect_no_duplicates();
+  for (const PeerRef member : before) expect_everything_at(member, 0, published);
+}
+
+TEST_P(FailureTest, ADepartingForwarderLosesNothing) {
+  grow(40);
+  const std::vector<PeerRef> before = listeners();
+  const PeerRef publisher = outsider();
+  publish_for(500ms, publisher, wire::AckMode::none);
+  for (int i = 0; i < 3; ++i) {
+    const PeerRef leaver = forwarder_with_children();
+    ASSERT_TRUE(leaver);
+    net[leaver].peer->depart();
+    publish_for(1s, publisher, wire::AckMode::none);
+    EXPECT_TRUE(net[leaver].peer->departed());
+    net.kill(leaver);
+  }
+  publish_for(3s, publisher, wire::AckMode::none);
+  net.run_for(100ms);
+  expect_no_duplicates();
+  for (const PeerRef member : before) expect_everything_at(member, 0, published);
+  expect_sound_within(5s);
+}
+
+TEST_P(FailureTest, ADepartingRootLosesNothing) {
+  grow(40);
+  const PeerRef publisher = outsider();
+  publish_for(500ms, publisher, wire::AckMode::none);
+  std::set<PeerRef> gone;
+  std::vector<PeerRef> before = listeners();
+  for (int i = 0; i < 3; ++i) {
+    const PeerRef leaver = root();
+    gone.insert(leaver);
+    net[leaver].peer->depart();
+    publish_for(1s, publisher, wire::AckMode::none);
+    EXPECT_TRUE(net[leaver].peer->departed());
+    net.kill(leaver);
+    EXPECT_NE(root(), leaver);
+  }
+  publish_for(3s, publisher, wire::AckMode::none);
+  net.run_for(100ms);
+  expect_no_duplicates();
+  for (const PeerRef member : before) {
+    if (!gone.contains(member)) expect_everything_at(member, 0, published);
+  }
+  expect_sound_within(5s);
+}
+
+TEST_P(FailureTest, ARestartedPeerIsANewOneToEverybody) {
+  grow(30);
+  const PeerRef member = net.members(group)[3];
+  net.kill(member);
+  Box& again = net.restart(member);
+  ASSERT_FALSE(net.join(again.ref, prices));
+  const std::string text = "hello again";
+  net.shout(outsider(), prices, text);
+  EXPECT_TRUE(net.run_until([&] { return again.count(text) == 1; }, 1s));
+  expect_sound_within(70s);
+}
+
+TEST_P(FailureTest, TreesSurviveTheLossOfManyAtOnce) {
+  grow(60);
+  for (int i = 0; i < 15; ++i) net.kill(refs[net.random().below(refs.size())]);
+  expect_sound_within(30s);
+  net.shout(outsider(), prices, "anybody there");
+  net.run_for(2s);
+  for (const PeerRef member : listeners()) EXPECT_EQ(net[member].count("anybody there"), 1u);
+}
+
+TEST_P(FailureTest, LossyLinksCostMessagesButNotTheTree) {
+  grow(30);
+  net.lost = [this](PeerRef, PeerRef, const wire::Message&) { return net.random().chance(0.05); };
+  net.run_for(60s);
+  net.lost = nullptr;
+  expect_sound_within(30s);
+}
+
+}  // namespace
+}  // namespace canopy::scribe::test
