@@ -58,6 +58,16 @@ void remove_stale(asio::io_context& io, const std::string& path) {
   refuse(path, "another daemon answers on it: stop that one or choose another with --control");
 }
 
+// The file's mode keeps other users out already; this holds even where somebody
+// has changed the mode. root may do anything anyway.
+bool belongs_to_us(Local::socket& socket) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+    return false;
+  return peer.uid == ::geteuid() || peer.uid == 0;
+}
+
 }  // namespace
 
 LocalListener::LocalListener(asio::io_context& io, std::string path, Accepted accepted,
@@ -99,7 +109,7 @@ void LocalListener::accept(Local::socket socket) {
     const auto channel = weak.lock();
     return !channel || !channel->is_open();
   });
-  if (channels_.size() >= options_.channels_max) {
+  if (channels_.size() >= options_.channels_max || !belongs_to_us(socket)) {
     ++refused_;
     return;
   }

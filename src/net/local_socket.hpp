@@ -1,5 +1,5 @@
 // The control socket: frames over a Unix domain socket that only its owner can
-// open.
+// open: by the file's mode, and by the user id of whoever connects.
 //
 // The server's socket file has mode 0600 from its first moment. A file left
 // behind by a dead process is replaced; one that a live process answers on is

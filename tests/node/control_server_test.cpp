@@ -1,0 +1,348 @@
+#include "node/control_server.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <sys/stat.h>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <gtest/gtest.h>
+
+#include <canopy/node.hpp>
+
+#include "wire/control_codec.hpp"
+
+namespace canopy::node {
+namespace {
+
+namespace asio = boost::asio;
+namespace control = wire::control;
+using namespace std::chrono_literals;
+
+constexpr auto patience = 60s;
+
+// One client, driven by frames.
+class TestClient {
+ public:
+  TestClient(asio::io_context& io, const std::string& path) {
+    net::connect_local(io, path, patience,
+                       [this](boost::system::error_code error, std::string_view,
+                              std::shared_ptr<net::FrameChannel> channel) {
+                         if (error) {
+                           closed = true;
+                           return;
+                         }
+                         channel_ = std::move(channel);
+                         net::ChannelHandlers handlers;
+                         handlers.frame = [this](const wire::Frame& frame) {
+                           auto decoded = control::decode_answer(frame);
+                           ASSERT_TRUE(decoded);
+                           answers.push_back(std::move(*decoded));
+                         };
+                         handlers.closed = [this](std::string_view) { closed = true; };
+                         channel_->start(std::move(handlers));
+                       });
+  }
+  ~TestClient() { hang_up(); }
+
+  void send(std::uint64_t id, control::Request request) {
+    send(control::encode(control::RequestEnvelope{id, std::move(request)}).value());
+  }
+  void send(wire::EncodedFrame frame) { ASSERT_TRUE(channel_->send(std::move(frame))); }
+  void hang_up() {
+    if (channel_) channel_->close();
+  }
+  net::FrameChannel& channel() { return *channel_; }
+  bool connected() const { return channel_ != nullptr; }
+
+  template <class T>
+  const T* find(std::uint64_t id) const {
+    for (const auto& envelope : answers)
+      if (envelope.id == id)
+        if (const T* answer = std::get_if<T>(&envelope.answer)) return answer;
+    return nullptr;
+  }
+  template <class T>
+  std::vector<const T*> all(std::uint64_t id) const {
+    std::vector<const T*> found;
+    for (const auto& envelope : answers)
+      if (envelope.id == id)
+        if (const T* answer = std::get_if<T>(&envelope.answer)) found.push_back(answer);
+    return found;
+  }
+
+  std::vector<control::AnswerEnvelope> answers;
+  bool closed = false;
+
+ private:
+  std::shared_ptr<net::FrameChannel> channel_;
+};
+
+class ControlServerTest : public testing::Test {
+ protected:
+  ControlServerTest() : folder_(make_folder()) {
+    NodeOptions options;
+    options.name = "alpha";
+    node.emplace(io.get_executor(), std::move(options));
+    bool active = false;
+    node->async_start([&](boost::system::error_code error) {
+      EXPECT_FALSE(error) << error.message();
+      active = true;
+    });
+    run_until([&] { return active; });
+  }
+
+  ~ControlServerTest() override {
+    server.reset();
+    node.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  void serve(ControlLimits limits = {}) {
+    server.emplace(
+        io, *node, folder_ + "/control.sock", [this] { ++shutdowns; },
+        [this](LogLevel level, std::string_view line) {
+          if (level >= LogLevel::warning) warnings.emplace_back(line);
+        },
+        limits);
+  }
+
+  std::unique_ptr<TestClient> connect() {
+    auto client = std::make_unique<TestClient>(io, server->path());
+    run_until([&] { return client->connected() || client->closed; });
+    return client;
+  }
+
+  void run_until(const std::function<bool()>& condition) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    while (!condition()) {
+      io.restart();
+      io.run_one_until(deadline);
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    }
+  }
+
+  template <class T>
+  const T* ask(TestClient& client, std::uint64_t id, control::Request request) {
+    client.send(id, std::move(request));
+    run_until([&] { return client.find<T>(id) || client.closed; });
+    return client.find<T>(id);
+  }
+
+  std::uint64_t subscriptions() {
+    std::optional<NodeStatus> status;
+    node->async_status([&](boost::system::error_code, NodeStatus now) { status = std::move(now); });
+    run_until([&] { return status.has_value(); });
+    return status->subscriptions;
+  }
+
+  void publish(const std::string& payload) {
+    bool done = false;
+    node->async_publish({"prices", ""}, Payload(payload), {},
+                        [&](boost::system::error_code error, const PublishResult&) {
+                          EXPECT_FALSE(error) << error.message();
+                          done = true;
+                        });
+    run_until([&] { return done; });
+  }
+
+  static std::string make_folder() {
+    std::string name = "/tmp/canopy-control-XXXXXX";
+    EXPECT_NE(::mkdtemp(name.data()), nullptr);
+    return name;
+  }
+
+  std::string folder_;
+  asio::io_context io;
+  std::optional<Node> node;
+  std::optional<ControlServer> server;
+  int shutdowns = 0;
+  std::vector<std::string> warnings;
+};
+
+TEST_F(ControlServerTest, answers_every_question_about_the_node) {
+  serve();
+  auto client = connect();
+  const auto* version = ask<control::Version>(*client, 1, control::GetVersion{});
+  ASSERT_TRUE(version);
+  EXPECT_EQ(version->version, CANOPY_VERSION);
+  const auto* status = ask<control::Status>(*client, 2, control::GetStatus{});
+  ASSERT_TRUE(status);
+  EXPECT_EQ(status->self.name, "alpha");
+  EXPECT_EQ(status->self.id, Id::hash_of("alpha"));
+  EXPECT_EQ(status->state, "active");
+  const auto* ring = ask<control::Ring>(*client, 3, control::GetRing{});
+  ASSERT_TRUE(ring);
+  EXPECT_EQ(ring->peers.size(), 1U);
+  EXPECT_TRUE(ring->complete);
+  const auto* route = ask<control::Route>(*client, 4, control::GetRoute{Id::hash_of("x")});
+  ASSERT_TRUE(route);
+  EXPECT_TRUE(route->hops.empty());
+  ASSERT_TRUE(ask<control::Done>(*client, 5, control::Create{{"prices", ""}}));
+  ASSERT_TRUE(ask<control::Tree>(*client, 6, control::GetTree{{"prices", ""}}));
+  ASSERT_TRUE(ask<control::Groups>(*client, 7, control::GetGroups{}));
+}
+
+TEST_F(ControlServerTest, a_member_gets_what_is_published) {
+  serve();
+  auto member = connect();
+  auto publisher = connect();
+  const auto* joined = ask<control::Joined>(*member, 1, control::Join{{"prices", ""}});
+  ASSERT_TRUE(joined);
+  EXPECT_EQ(joined->group, (wire::GroupName{"prices", "canopy"}));
+  EXPECT_EQ(joined->group_id, Id::hash_of("pricescanopy"));
+  const wire::Content content{{{"k", "v"}}, Buffer::copy_of("ACME 12.50")};
+  const auto* published = ask<control::Published>(
+      *publisher, 9, control::Publish{{"prices", ""}, wire::AckMode::root, content});
+  ASSERT_TRUE(published);
+  run_until([&] { return member->find<control::Message>(1); });
+  const auto* message = member->find<control::Message>(1);
+  EXPECT_EQ(message->content, content);
+  EXPECT_EQ(message->id, published->id);
+}
+
+TEST_F(ControlServerTest, what_the_node_refuses_is_told) {
+  serve();
+  auto client = connect();
+  const auto* failure = ask<control::Failure>(*client, 1, control::Join{{"", ""}});
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->error, static_cast<std::uint16_t>(errc::bad_name));
+  EXPECT_FALSE(failure->text.empty());
+  ASSERT_TRUE(ask<control::Failure>(*client, 2, control::Request{}));  // of a later version
+  EXPECT_FALSE(client->closed);
+}
+
+TEST_F(ControlServerTest, hanging_up_leaves_the_groups) {
+  serve();
+  auto client = connect();
+  ASSERT_TRUE(ask<control::Joined>(*client, 1, control::Join{{"prices", ""}}));
+  client->send(2, control::Join{{"others", ""}});  // under way when the client goes
+  EXPECT_EQ(subscriptions(), 1U);
+  client->hang_up();
+  run_until([&] { return server->clients() == 0; });
+  run_until([&] { return subscriptions() == 0; });
+  EXPECT_TRUE(warnings.empty());
+}
+
+TEST_F(ControlServerTest, a_cancelled_join_leaves_and_says_so) {
+  serve();
+  auto client = connect();
+  ASSERT_TRUE(ask<control::Joined>(*client, 1, control::Join{{"prices", ""}}));
+  ASSERT_TRUE(ask<control::Done>(*client, 1, control::Cancel{}));
+  run_until([&] { return subscriptions() == 0; });
+  client->send(77, control::Cancel{});  // of nothing: harmless
+  ASSERT_TRUE(ask<control::Joined>(*client, 1, control::Join{{"prices", ""}}));
+}
+
+TEST_F(ControlServerTest, requests_beyond_the_limit_wait_in_the_socket) {
+  ControlLimits limits;
+  limits.requests_max = 4;
+  serve(limits);
+  auto client = connect();
+  constexpr std::uint64_t count = 1000;
+  for (std::uint64_t id = 1; id <= count; ++id) client->send(id, control::GetStatus{});
+  run_until([&] { return client->answers.size() == count; });
+  EXPECT_EQ(server->counters().requests, count);
+}
+
+TEST_F(ControlServerTest, groups_beyond_the_limit_are_refused) {
+  ControlLimits limits;
+  limits.joins_max = 1;
+  serve(limits);
+  auto client = connect();
+  ASSERT_TRUE(ask<control::Joined>(*client, 1, control::Join{{"a", ""}}));
+  const auto* failure = ask<control::Failure>(*client, 2, control::Join{{"b", ""}});
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->error, static_cast<std::uint16_t>(errc::limit));
+  client->send(1, control::Cancel{});
+  ASSERT_TRUE(ask<control::Joined>(*client, 3, control::Join{{"b", ""}}));
+}
+
+TEST_F(ControlServerTest, clients_beyond_the_limit_are_turned_away) {
+  ControlLimits limits;
+  limits.clients_max = 2;
+  serve(limits);
+  auto a = connect();
+  auto b = connect();
+  auto c = connect();
+  run_until([&] { return c->closed; });
+  EXPECT_EQ(server->counters().refused, 1U);
+  EXPECT_TRUE(ask<control::Status>(*b, 1, control::GetStatus{}));
+}
+
+// Every message is either delivered or counted as lost, and what waits between
+// tree and client stays within the limits.
+TEST_F(ControlServerTest, a_client_that_does_not_read_loses_messages_and_is_told_how_many) {
+  ControlLimits limits;
+  limits.subscription_bytes_max = 1U << 20;
+  limits.queue_bytes_max = 256U << 10;
+  serve(limits);
+  auto slow = connect();
+  auto other = connect();
+  ASSERT_TRUE(ask<control::Joined>(*slow, 1, control::Join{{"prices", ""}}));
+  slow->channel().pause_reading();
+  constexpr std::uint64_t count = 400;
+  const std::string payload(32 << 10, 'x');
+  for (std::uint64_t i = 0; i < count; ++i) publish(payload);
+  EXPECT_TRUE(ask<control::Status>(*other, 1, control::GetStatus{}));
+  slow->channel().resume_reading();
+  const auto delivered = [&] { return slow->all<control::Message>(1).size(); };
+  const auto lost = [&] {
+    std::uint64_t sum = 0;
+    for (const control::Lost* event : slow->all<control::Lost>(1)) sum += event->count;
+    return sum;
+  };
+  run_until([&] { return delivered() + lost() == count; });
+  EXPECT_GT(lost(), 0U);
+  EXPECT_GT(delivered(), 0U);
+}
+
+TEST_F(ControlServerTest, garbage_closes_the_connection_with_a_warning) {
+  serve();
+  auto client = connect();
+  client->send(wire::make_frame(control::request_kind + 7, 0));
+  run_until([&] { return client->closed; });
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings[0].find("control client 1 closed: "), std::string::npos);
+
+  auto twice = connect();
+  twice->send(5, control::Join{{"a", ""}});
+  twice->send(5, control::Join{{"b", ""}});
+  run_until([&] { return twice->closed; });
+  EXPECT_EQ(server->counters().malformed, 2U);
+  run_until([&] { return subscriptions() == 0; });
+}
+
+TEST_F(ControlServerTest, a_shutdown_request_is_passed_on) {
+  serve();
+  auto client = connect();
+  ASSERT_TRUE(ask<control::Done>(*client, 1, control::Shutdown{}));
+  run_until([&] { return shutdowns == 1; });
+  EXPECT_FALSE(client->closed);
+  server.reset();
+  run_until([&] { return client->closed; });
+}
+
+TEST_F(ControlServerTest, answers_that_wait_are_written_before_the_end) {
+  serve();
+  auto client = connect();
+  ASSERT_TRUE(ask<control::Joined>(*client, 1, control::Join{{"prices", ""}}));
+  bool stopped = false;
+  node->async_stop([&](boost::system::error_code) { stopped = true; });
+  run_until([&] { return stopped; });
+  run_until([&] { return client->find<control::Failure>(1) != nullptr; });
+  EXPECT_EQ(client->find<control::Failure>(1)->error,
+            static_cast<std::uint16_t>(errc::shutting_down));
+}
+
+TEST_F(ControlServerTest, only_the_owner_can_open_the_socket) {
+  serve();
+  struct stat file {};
+  ASSERT_EQ(::stat(server->path().c_str(), &file), 0);
+  EXPECT_EQ(file.st_mode & 0777, 0600U);
+}
+
+}  // namespace
+}  // namespace canopy::node
