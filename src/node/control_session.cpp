@@ -73,7 +73,7 @@ void ControlSession::give_up() {
   outbox_.clear();
   joins_ = 0;
   for (auto& [id, operation] : std::exchange(operations_, {}))
-    operation->cancel.emit(asio::cancellation_type::total);
+    operation.cancel->emit(asio::cancellation_type::total);
 }
 
 void ControlSession::on_frame(const wire::Frame& frame) {
@@ -95,28 +95,32 @@ void ControlSession::on_frame(const wire::Frame& frame) {
 // --- Requests ---
 
 template <class Handler>
-auto ControlSession::bound(std::shared_ptr<Operation> operation, Handler handler) {
-  auto slot = operation->cancel.slot();
+auto ControlSession::bound(RequestId id, Handler handler) {
+  const auto& signal = operations_.at(id).cancel;
+  auto call = [weak = weak_from_this(), id, signal, handler = std::move(handler)](
+                  error_code error, auto... results) mutable {
+    const auto self = weak.lock();
+    if (!self) return;
+    // Another request may have the same id by now: not the same signal.
+    const auto found = self->operations_.find(id);
+    if (found == self->operations_.end() || found->second.cancel != signal) return;
+    handler(*self, error, std::move(results)...);
+  };
   return asio::bind_cancellation_slot(
-      slot, asio::bind_executor(host_->io.get_executor(),
-                                [operation = std::move(operation), handler = std::move(handler)](
-                                    error_code error, auto... results) mutable {
-                                  handler(error, std::move(results)...);
-                                }));
+      signal->slot(), asio::bind_executor(host_->io.get_executor(), std::move(call)));
 }
 
 template <class Answer>
 auto ControlSession::ends(RequestId id, Answer answer) {
-  return bound(add(id), [weak = weak_from_this(), id, answer = std::move(answer)](error_code error,
-                                                                                  auto... results) {
-    const auto self = weak.lock();
-    if (!self || !self->operations_.contains(id)) return;
-    self->end(id);
+  add(id);
+  return bound(id, [id, answer = std::move(answer)](ControlSession& self, error_code error,
+                                                    auto... results) {
+    self.end(id);
     if (error)
-      self->fail(id, error);
+      self.fail(id, error);
     else
-      answer(*self, std::move(results)...);
-    self->update_reading();
+      answer(self, std::move(results)...);
+    self.update_reading();
   });
 }
 
@@ -187,9 +191,8 @@ void ControlSession::handle(RequestId id, const control::Shutdown&) {
 void ControlSession::handle(RequestId id, const control::Cancel&) {
   const auto found = operations_.find(id);
   if (found == operations_.end()) return;  // it has just ended by itself
-  Operation& operation = *found->second;
-  if (!operation.subscription) {
-    operation.cancel.emit(asio::cancellation_type::total);
+  if (!found->second.subscription) {
+    found->second.cancel->emit(asio::cancellation_type::total);
     return;
   }
   end(id);
@@ -208,45 +211,38 @@ void ControlSession::handle(RequestId id, const control::Join& request) {
   JoinOptions options;
   options.queue_messages_max = host_->limits.subscription_messages_max;
   options.queue_bytes_max = host_->limits.subscription_bytes_max;
-  auto operation = add(id);
-  operation->join = true;
+  add(id).join = true;
   ++joins_;
   host_->node.async_join(
       to_public(request.group), options,
-      bound(std::move(operation),
-            [weak = weak_from_this(), id](error_code error, Subscription subscription) {
-              const auto self = weak.lock();
-              if (!self || !self->operations_.contains(id)) return;
-              if (!error) return self->joined(id, std::move(subscription));
-              self->end(id);
-              self->fail(id, error);
-              self->update_reading();
-            }));
+      bound(id, [id](ControlSession& self, error_code error, Subscription subscription) {
+        if (!error) return self.joined(id, std::move(subscription));
+        self.end(id);
+        self.fail(id, error);
+        self.update_reading();
+      }));
 }
 
 void ControlSession::joined(RequestId id, Subscription subscription) {
   const GroupName group = subscription.group();
-  operations_.at(id)->subscription = std::move(subscription);
+  operations_.at(id).subscription = std::move(subscription);
   send(id, control::Joined{{group.name, group.creator}, Id::hash_of(group.name + group.creator)});
   receive(id);
 }
 
 void ControlSession::receive(RequestId id) {
-  const auto operation = operations_.at(id);
-  if (operation->receiving || !outbox_.empty()) return;
-  operation->receiving = true;
-  operation->subscription.async_receive(
+  Operation& operation = operations_.at(id);
+  if (operation.receiving || !outbox_.empty()) return;
+  operation.receiving = true;
+  operation.subscription.async_receive(
       events_per_batch,
-      bound(operation, [weak = weak_from_this(), id](error_code error, std::vector<Event> events) {
-        const auto self = weak.lock();
-        const auto known = self ? self->operations_.find(id) : decltype(operations_)::iterator();
-        if (!self || known == self->operations_.end()) return;
-        known->second->receiving = false;
-        for (const Event& event : events) self->deliver(id, event);
-        if (!self->operations_.contains(id)) return;  // detached
-        if (!error) return self->receive(id);
-        self->end(id);
-        self->fail(id, error);
+      bound(id, [id](ControlSession& self, error_code error, const std::vector<Event>& events) {
+        self.operations_.at(id).receiving = false;
+        for (const Event& event : events) self.deliver(id, event);
+        if (!self.operations_.contains(id)) return;  // detached
+        if (!error) return self.receive(id);
+        self.end(id);
+        self.fail(id, error);
       }));
 }
 
@@ -265,13 +261,11 @@ void ControlSession::deliver(RequestId id, const Event& event) {
 
 // --- Bookkeeping ---
 
-std::shared_ptr<ControlSession::Operation> ControlSession::add(RequestId id) {
-  return operations_[id] = std::make_shared<Operation>();
-}
+ControlSession::Operation& ControlSession::add(RequestId id) { return operations_[id]; }
 
 void ControlSession::end(RequestId id) {
   const auto found = operations_.find(id);
-  if (found->second->join) --joins_;
+  if (found->second.join) --joins_;
   operations_.erase(found);
 }
 
@@ -295,7 +289,7 @@ void ControlSession::on_writable() {
     outbox_.pop_front();
   }
   for (auto& [id, operation] : operations_)
-    if (operation->subscription) receive(id);
+    if (operation.subscription) receive(id);
   update_reading();
 }
 

@@ -37,10 +37,12 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
   bool is_open() const noexcept { return open_; }
 
  private:
-  // A request under way, or a membership. Its handlers hold it: they must not
-  // outlive the signal that cancels them.
+  using Signal = boost::asio::cancellation_signal;
+
+  // A request under way, or a membership. Its handlers share the signal that
+  // cancels them, which they must not outlive.
   struct Operation {
-    boost::asio::cancellation_signal cancel;
+    std::shared_ptr<Signal> cancel = std::make_shared<Signal>();
     Subscription subscription;  // of a Join that has completed
     bool join = false;
     bool receiving = false;
@@ -70,14 +72,16 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
   void receive(RequestId id);
   void deliver(RequestId id, const Event& event);
 
-  // The handler of an operation that this request starts: it ends the request,
-  // and calls answer(results...) if it succeeded.
+  // A handler of this request's operation: it is called with the session in
+  // front, and only while the request is under way.
+  template <class Handler>
+  auto bound(RequestId id, Handler handler);
+  // One that ends the request, and calls answer(session, results...) if it
+  // succeeded.
   template <class Answer>
   auto ends(RequestId id, Answer answer);
-  template <class Handler>
-  auto bound(std::shared_ptr<Operation> operation, Handler handler);
 
-  std::shared_ptr<Operation> add(RequestId id);
+  Operation& add(RequestId id);
   void end(RequestId id);
   std::size_t requests() const noexcept { return operations_.size() - joins_; }
 
@@ -90,7 +94,7 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
   std::shared_ptr<net::FrameChannel> channel_;
   std::uint64_t number_;
   std::function<void(std::string_view)> ended_;
-  std::map<RequestId, std::shared_ptr<Operation>> operations_;
+  std::map<RequestId, Operation> operations_;
   std::size_t joins_ = 0;
   std::deque<wire::EncodedFrame> outbox_;
   bool open_ = true;
