@@ -58,7 +58,7 @@ struct NodeStatus {
 
 struct Ring {
   std::vector<PeerInfo> peers;  // in id order
-  bool complete = false;        // the walk came round; else it met a silent stretch or the limit
+  bool complete = false;        // the walk has come round
 };
 
 struct Route {

@@ -25,6 +25,7 @@
 // subscriptions end with Detached. The executor's context must outlive it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -43,6 +44,12 @@
 #include <canopy/subscription.hpp>
 
 namespace canopy {
+
+enum class Beginning : std::uint8_t {
+  founds,   // a new cluster
+  resumes,  // alone, for now, in the cluster that its data directory names
+  joins,    // through a seed
+};
 
 class Node {
  public:
@@ -128,7 +135,8 @@ class Node {
   }
 
   // Every peer, found by asking leaf set after leaf set around the ring.
-  // Completion: void(error_code, Ring).
+  // Completion: void(error_code, Ring). timed_out if the walk does not come
+  // round.
   template <class Token>
   auto async_ring(Token&& token) {
     return detail::initiate<Ring>(std::forward<Token>(token), &detail::NodeRef::ring, ref_);
@@ -163,14 +171,15 @@ class Node {
   // What ended the start, in words for people; empty if nothing did.
   std::string failure() const;
 
-  // Whether this node founded (or will found) the cluster rather than join one.
-  bool founds() const;
+  // How this node begins, as its options and its data directory say.
+  Beginning beginning() const;
 
   boost::asio::any_io_executor get_executor() const;
 
  private:
   std::shared_ptr<detail::NodeCore> core_;
   detail::NodeRef ref_;
+  boost::asio::any_io_executor executor_;
 };
 
 }  // namespace canopy

@@ -1,24 +1,17 @@
-// How a node is set up. Plain values.
+// How a node is set up. Plain values. (It logs to spdlog's default logger.)
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace canopy {
 
 enum class Profile : std::uint8_t { lan, wan };
-
-enum class LogLevel : std::uint8_t { trace, debug, info, warning, error };
-
-// Called from the node's own thread: it must not block and must not call back.
-using LogSink = std::function<void(LogLevel level, std::string_view line)>;
 
 // Times and counts of the protocol. Unset: the profile's.
 struct Tuning {
@@ -43,8 +36,9 @@ struct NodeOptions {
   std::string listen = "127.0.0.1:0";
 
   // HOST:PORT under which others reach this node, in the order in which to dial
-  // them. Empty: the address listened on; where that is a wildcard, this end
-  // of the first connection to a seed, or the machine's host name.
+  // them. Empty: the address listened on; where that is a wildcard, this
+  // machine's address on the way to the first seed that is given as a number,
+  // or else to its default route.
   std::vector<std::string> advertise = {};
 
   // Seeds, HOST:PORT of peers of the cluster; any that answers will do. Names
@@ -74,11 +68,9 @@ struct NodeOptions {
   std::size_t payload_bytes_max = 1U << 20;   // payload and headers of one message
   std::size_t mailbox_calls_max = 65'536;     // calls on their way to the node's thread
   std::size_t mailbox_bytes_max = 64U << 20;  // and the payloads they carry
-  std::size_t walk_peers_max = 100'000;       // that async_ring and async_tree visit
+  std::size_t walk_peers_max = 100'000;       // nodes that async_tree visits
 
   std::chrono::milliseconds departure_time_max{5000};  // for async_stop
-
-  LogSink log = {};  // empty: silent
 };
 
 // A node cannot start: what() says what is wrong and what to do. Thrown by the

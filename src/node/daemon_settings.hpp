@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@
 #include "scribe/overlay_peer.hpp"
 
 namespace canopy::node {
+
+enum class LogLevel : std::uint8_t { trace, debug, info, warning, error };
 
 struct DaemonSettings {
   std::string name;  // empty: the machine's

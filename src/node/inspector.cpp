@@ -1,5 +1,6 @@
 #include "node/inspector.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <canopy/error.hpp>
@@ -9,67 +10,55 @@
 namespace canopy::node {
 namespace {
 
-template <class Walk>
-void forget_ended(std::vector<std::weak_ptr<Walk>>& walks) {
-  std::erase_if(walks, [](const auto& walk) { return walk.expired(); });
+std::vector<PeerInfo> infos(const PeerTable& table, const wire::Peers& peers) {
+  std::vector<PeerInfo> result;
+  result.reserve(peers.size());
+  for (PeerRef peer : peers) result.push_back(to_peer_info(table[peer]));
+  return result;
 }
 
 }  // namespace
 
-Inspector::Inspector(scribe::OverlayPeer& peer, wire::Env& env, TimerQueue& timers,
-                     const Limits& limits)
-    : peer_(peer), env_(env), limits_(limits), questions_(env, timers, limits.answer_time_max) {}
+Inspector::Inspector(scribe::OverlayPeer& peer, wire::Env& env, const Limits& limits)
+    : peer_(peer), env_(env), limits_(limits) {}
 
 void Inspector::ring(std::shared_ptr<Operation<Ring>> done) {
-  forget_ended(ring_walks_);
-  if (ring_walks_.size() >= walks_max) return done->fail(errc::limit);
-  auto walk = std::make_shared<RingWalk>(peer_.pastry(), env_, questions_, limits_.peers_max,
-                                         std::move(done));
-  ring_walks_.push_back(walk);
-  walk->start();
+  peer_.pastry().walk_ring(
+      limits_.walk_time_max,
+      [this, done = std::move(done)](const boost::system::result<wire::Peers>& peers) {
+        if (!peers) return done->fail(peers.error());
+        Ring ring;
+        ring.peers = infos(env_.peers(), *peers);
+        std::sort(ring.peers.begin(), ring.peers.end(),
+                  [](const PeerInfo& a, const PeerInfo& b) { return a.id < b.id; });
+        done->complete({}, std::move(ring));
+      });
 }
 
 void Inspector::route(const Id& key, std::shared_ptr<Operation<Route>> done) {
-  trace(key, traces_max,
-        [this, key, done](boost::system::error_code error, const wire::Peers& hops) {
-          if (error) return done->fail(error);
-          Route route;
-          route.key = to_key(key);
-          for (PeerRef hop : hops) route.hops.push_back(to_peer_info(env_.peers()[hop]));
-          done->complete({}, std::move(route));
-        });
-}
-
-void Inspector::tree(const wire::GroupName& group, std::shared_ptr<Operation<Tree>> done) {
-  forget_ended(tree_walks_);
-  if (tree_walks_.size() >= walks_max) return done->fail(errc::limit);
-  auto walk = std::make_shared<TreeWalk>(peer_.scribe(), env_, group, limits_.peers_max, done);
-  tree_walks_.push_back(walk);
-  trace(scribe::group_id(group, Id::bits), traces_max,
-        [this, walk, done](boost::system::error_code error, const wire::Peers& hops) {
-          if (error) return done->fail(error);
-          walk->start(hops.empty() ? peer_.pastry().self() : hops.back());
-        });
-}
-
-void Inspector::trace(const Id& key, unsigned tries, Traced traced) {
-  if (peer_.pastry().is_root(key)) return traced({}, {});
-  wire::RouteTrace question;
-  question.origin = peer_.pastry().self();
-  question.nonce = questions_.expect_trace(
-      [this, key, tries, traced = std::move(traced)](const wire::RouteTraceReply* reply) {
-        if (reply) return traced({}, reply->hops);
-        if (tries > 1) return trace(key, tries - 1, traced);
-        traced(errc::timed_out, {});
+  peer_.pastry().trace(
+      key, limits_.trace_time_max,
+      [this, key, done = std::move(done)](const boost::system::result<wire::Peers>& hops) {
+        if (!hops) return done->fail(hops.error());
+        done->complete({}, Route{to_key(key), infos(env_.peers(), *hops)});
       });
-  peer_.pastry().route(key, question);
+}
+
+void Inspector::tree(const wire::GroupName& group, const std::shared_ptr<Operation<Tree>>& done) {
+  std::erase_if(tree_walks_, [](const auto& walk) { return walk.expired(); });
+  if (tree_walks_.size() >= tree_walks_max) return done->fail(errc::limit);
+  auto walk = std::make_shared<TreeWalk>(peer_.scribe(), env_, group, limits_.tree_nodes_max, done);
+  tree_walks_.push_back(walk);
+  peer_.pastry().trace(scribe::group_id(group, Id::bits), limits_.trace_time_max,
+                       [this, walk, done](const boost::system::result<wire::Peers>& hops) {
+                         if (!hops) return done->fail(hops.error());
+                         walk->start(hops->empty() ? peer_.pastry().self() : hops->back());
+                       });
 }
 
 void Inspector::collect_peers(std::vector<PeerRef>& in_use) {
-  forget_ended(ring_walks_);
-  forget_ended(tree_walks_);
-  for (const auto& walk : ring_walks_) walk.lock()->collect_peers(in_use);
-  for (const auto& walk : tree_walks_) walk.lock()->collect_peers(in_use);
+  for (const auto& walk : tree_walks_)
+    if (auto alive = walk.lock()) alive->collect_peers(in_use);
 }
 
 }  // namespace canopy::node

@@ -7,22 +7,25 @@
 
 namespace canopy::node {
 
-bool Mailbox::post(Call call, std::size_t bytes) { return push(std::move(call), bytes, true); }
+Mailbox::Posted Mailbox::post(Call call, std::size_t bytes) {
+  return push(std::move(call), bytes, true);
+}
 
 void Mailbox::post_always(Call call) { push(std::move(call), 0, false); }
 
-bool Mailbox::push(Call call, std::size_t bytes, bool bounded) {
+Mailbox::Posted Mailbox::push(Call call, std::size_t bytes, bool bounded) {
   std::lock_guard lock(mutex_);
   bool full = calls_ >= limits_.calls_max || bytes_ + bytes > limits_.bytes_max;
-  if (closed_ || (bounded && full)) {
+  if (closed_) return Posted::closed;
+  if (bounded && full) {
     refused_.fetch_add(1, std::memory_order_relaxed);
-    return false;
+    return Posted::full;
   }
   incoming_.push_back({std::move(call), bytes});
   ++calls_;
   bytes_ += bytes;
   if (!std::exchange(awake_, true)) wake();
-  return true;
+  return Posted::taken;
 }
 
 void Mailbox::close() {

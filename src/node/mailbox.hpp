@@ -25,6 +25,8 @@ class Mailbox : public std::enable_shared_from_this<Mailbox> {
  public:
   using Call = std::function<void()>;
 
+  enum class Posted { taken, full, closed };
+
   struct Limits {
     std::size_t calls_max = 65'536;
     std::size_t bytes_max = std::size_t{64} << 20;
@@ -33,8 +35,8 @@ class Mailbox : public std::enable_shared_from_this<Mailbox> {
   // The loop must outlive the mailbox or close() it first.
   Mailbox(boost::asio::io_context& loop, Limits limits) : loop_(&loop), limits_(limits) {}
 
-  // False: it is full, or closed; the call is dropped.
-  bool post(Call call, std::size_t bytes = 0);
+  // Unless taken, the call is dropped.
+  Posted post(Call call, std::size_t bytes = 0);
 
   // Calls that free something: always taken, except after close().
   void post_always(Call call);
@@ -51,7 +53,7 @@ class Mailbox : public std::enable_shared_from_this<Mailbox> {
   };
   static constexpr std::size_t turn_calls_max = 256;
 
-  bool push(Call call, std::size_t bytes, bool bounded);
+  Posted push(Call call, std::size_t bytes, bool bounded);
   void wake();
   void run_turn();
   bool take_next(Entry& entry);

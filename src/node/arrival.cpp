@@ -1,0 +1,147 @@
+#include "node/arrival.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <canopy/error.hpp>
+
+namespace canopy::node {
+namespace {
+
+// Refusals that no waiting changes.
+bool is_final(boost::system::error_code error) {
+  return error == errc::wrong_cluster || error == errc::version;
+}
+
+// The seed turned out to be this very process.
+bool is_self(boost::system::error_code error) { return error == errc::denied; }
+
+// Somebody is there and says why it cannot be now.
+bool is_refusal(boost::system::error_code error) {
+  return error.category() == error_category() && error != errc::protocol;
+}
+
+double seconds(Duration span) { return std::chrono::duration<double>(span).count(); }
+
+}  // namespace
+
+Arrival::Arrival(const FoundingFacts& facts, std::string name,
+                 const std::vector<std::string>& seeds, const Config& config, TimerQueue& timers,
+                 Random random, ArrivalHost& host)
+    : facts_(facts),
+      name_(std::move(name)),
+      config_(config),
+      timers_(timers),
+      host_(host),
+      seeds_(seeds, config.seeds, random) {}
+
+Arrival::~Arrival() { stop(); }
+
+void Arrival::start() {
+  running_ = true;
+  if (first() != FoundingStep::ask_seeds) return begin_alone(first());
+  patience_timer_ = timers_.after(config_.patience, [this] { patience_over(); });
+  dial_due();
+}
+
+void Arrival::stop() {
+  running_ = false;
+  timers_.cancel(dial_timer_);
+  timers_.cancel(patience_timer_);
+}
+
+void Arrival::begin_alone(FoundingStep step) {
+  timers_.cancel(patience_timer_);
+  if (step == FoundingStep::found) {
+    host_.found_cluster();
+  } else {
+    host_.resume_alone();
+  }
+}
+
+void Arrival::dial_due() {
+  timers_.cancel(dial_timer_);
+  dial_timer_ = TimerQueue::none;
+  for (const std::string& seed : seeds_.due(boot_now())) host_.dial_seed(seed);
+  if (seeds_.next() != never) dial_timer_ = timers_.at(seeds_.next(), [this] { dial_due(); });
+}
+
+void Arrival::seed_answered(const std::string& seed, PeerRef peer) {
+  if (!running_) return;
+  seeds_.connected(seed);
+  contacts_.push_back({seed, peer});
+  spdlog::info("{}: seed {} answers", name_, seed);
+  if (!active_ || host_.alone()) host_.join_by(peer);
+  dial_due();
+}
+
+void Arrival::seed_failed(const std::string& seed, boost::system::error_code error,
+                          std::string_view text) {
+  if (!running_) return;
+  if (is_self(error)) return seed_is_self(seed);
+  if (is_final(error) && !active_)
+    return host_.cannot_arrive(error, fmt::format("seed {} refuses: {}", seed, text));
+  const Duration pause = seeds_.failed(seed, boot_now());
+  spdlog::warn("{}: seed {} {} ({}); trying again in {:.1f} s", name_, seed,
+               is_refusal(error) ? "refuses" : "does not answer", text, seconds(pause));
+  if (!active_) dial_due();
+}
+
+void Arrival::seed_is_self(const std::string& seed) {
+  seeds_.is_self(seed);
+  spdlog::info("{}: seed {} is this node itself and is not used", name_, seed);
+  if (seeds_.only_self() && !facts_.is_member && !facts_.may_found)
+    spdlog::warn(
+        "{}: no seed but this node itself is given, so that nobody can be joined: give another "
+        "with --join, or --found to found a cluster",
+        name_);
+  dial_due();
+}
+
+void Arrival::peer_lost(PeerRef peer) {
+  for (auto contact = contacts_.begin(); contact != contacts_.end();) {
+    if (contact->peer != peer) {
+      ++contact;
+      continue;
+    }
+    seeds_.failed(contact->seed, boot_now());
+    contact = contacts_.erase(contact);
+  }
+  if (running_ && !active_) dial_due();
+}
+
+void Arrival::activated() {
+  active_ = true;
+  timers_.cancel(patience_timer_);
+  timers_.cancel(dial_timer_);
+  if (running_ && !seeds_.empty())
+    patience_timer_ = timers_.after(config_.lonely_pause, [this] { look_around(); });
+}
+
+void Arrival::patience_over() {
+  const FoundingStep step = step_without_seeds(facts_);
+  const bool smallest =
+      std::all_of(contacts_.begin(), contacts_.end(),
+                  [&](const Contact& contact) { return host_.smaller_id_than(contact.peer); });
+  const bool unheard = contacts_.empty() && seeds_.all_tried();
+  const bool all_wait = !contacts_.empty() && smallest && step == FoundingStep::resume;
+  if (step != FoundingStep::ask_seeds && (unheard || all_wait)) {
+    spdlog::warn("{}: no seed {}: going ahead alone", name_, all_wait ? "is active" : "answers");
+    return begin_alone(step);
+  }
+  patience_timer_ = timers_.after(config_.patience, [this] { patience_over(); });
+}
+
+void Arrival::look_around() {
+  if (host_.alone()) dial_due();
+  patience_timer_ = timers_.after(config_.lonely_pause, [this] { look_around(); });
+}
+
+void Arrival::collect_peers(std::vector<PeerRef>& in_use) const {
+  for (const Contact& contact : contacts_) in_use.push_back(contact.peer);
+}
+
+}  // namespace canopy::node

@@ -1,0 +1,126 @@
+#include <utility>
+
+#include <canopy/node.hpp>
+
+#include "node/node_core.hpp"
+
+namespace canopy {
+namespace detail {
+namespace {
+
+// Starts an operation: `call` runs on the overlay's thread, unless the node is
+// gone or its mailbox has no room for `bytes` more.
+template <class... Results, class Call>
+void start_on(const std::weak_ptr<NodeCore>& node, const boost::asio::any_io_executor& executor,
+              Completion<Results...> done, std::size_t bytes, Call call) {
+  auto operation = node::Operation<Results...>::start(executor, std::move(done));
+  const std::shared_ptr<NodeCore> core = node.lock();
+  if (!core) return operation->fail(errc::shutting_down);
+  // The mailbox is closed before the core goes.
+  const auto posted = core->mailbox().post(
+      [raw = core.get(), operation, call = std::move(call)] { call(raw->overlay(), operation); },
+      bytes);
+  if (posted == node::Mailbox::Posted::full) operation->fail(errc::queue_full);
+  if (posted == node::Mailbox::Posted::closed) operation->fail(errc::shutting_down);
+}
+
+std::size_t size_of(const Payload& payload, const Headers& headers) {
+  std::size_t bytes = payload.size();
+  for (const auto& [key, value] : headers) bytes += key.size() + value.size();
+  return bytes;
+}
+
+}  // namespace
+
+NodeRef::NodeRef(std::weak_ptr<NodeCore> core, boost::asio::any_io_executor executor) noexcept
+    : core_(std::move(core)), executor_(std::move(executor)) {}
+
+void NodeRef::start(Completion<> done) const {
+  start_on(core_, executor_, std::move(done), 0,
+           [](node::Overlay& overlay, const auto& operation) { overlay.start(operation); });
+}
+
+void NodeRef::stop(Completion<> done) const {
+  start_on(core_, executor_, std::move(done), 0,
+           [](node::Overlay& overlay, const auto& operation) { overlay.stop(operation); });
+}
+
+void NodeRef::create(GroupName group, Completion<> done) const {
+  start_on(core_, executor_, std::move(done), 0,
+           [group = std::move(group)](node::Overlay& overlay, const auto& operation) {
+             overlay.create(group, operation);
+           });
+}
+
+void NodeRef::join(GroupName group, JoinOptions options, Completion<Subscription> done) const {
+  start_on(core_, executor_, std::move(done), 0,
+           [group = std::move(group), options](node::Overlay& overlay, const auto& operation) {
+             overlay.join(group, options, operation);
+           });
+}
+
+void NodeRef::publish(GroupName group, Payload payload, PublishOptions options,
+                      Completion<PublishResult> done) const {
+  const std::size_t bytes = size_of(payload, options.headers);
+  start_on(core_, executor_, std::move(done), bytes,
+           [group = std::move(group), payload = std::move(payload), options = std::move(options)](
+               node::Overlay& overlay, const auto& operation) {
+             overlay.publish(group, payload, options, operation);
+           });
+}
+
+void NodeRef::anycast(GroupName group, Payload payload, Headers headers,
+                      Completion<PeerInfo> done) const {
+  const std::size_t bytes = size_of(payload, headers);
+  start_on(core_, executor_, std::move(done), bytes,
+           [group = std::move(group), payload = std::move(payload), headers = std::move(headers)](
+               node::Overlay& overlay, const auto& operation) {
+             overlay.anycast(group, payload, headers, operation);
+           });
+}
+
+void NodeRef::status(Completion<NodeStatus> done) const {
+  start_on(core_, executor_, std::move(done), 0,
+           [](node::Overlay& overlay, const auto& operation) { overlay.status(operation); });
+}
+
+void NodeRef::ring(Completion<Ring> done) const {
+  start_on(core_, executor_, std::move(done), 0,
+           [](node::Overlay& overlay, const auto& operation) { overlay.ring(operation); });
+}
+
+void NodeRef::route(Key key, Completion<Route> done) const {
+  start_on(core_, executor_, std::move(done), 0,
+           [key](node::Overlay& overlay, const auto& operation) { overlay.route(key, operation); });
+}
+
+void NodeRef::tree(GroupName group, Completion<Tree> done) const {
+  start_on(core_, executor_, std::move(done), 0,
+           [group = std::move(group)](node::Overlay& overlay, const auto& operation) {
+             overlay.tree(group, operation);
+           });
+}
+
+void NodeRef::groups(Completion<std::vector<GroupInfo>> done) const {
+  start_on(core_, executor_, std::move(done), 0,
+           [](node::Overlay& overlay, const auto& operation) { overlay.groups(operation); });
+}
+
+}  // namespace detail
+
+Node::Node(boost::asio::any_io_executor executor, NodeOptions options)
+    : core_(std::make_shared<detail::NodeCore>(executor, std::move(options))),
+      ref_(core_, executor),
+      executor_(std::move(executor)) {}
+
+Node::~Node() { core_->close(); }
+
+PeerInfo Node::self() const { return core_->self(); }
+
+std::string Node::failure() const { return core_->failure(); }
+
+Beginning Node::beginning() const { return core_->beginning(); }
+
+boost::asio::any_io_executor Node::get_executor() const { return executor_; }
+
+}  // namespace canopy

@@ -1,0 +1,295 @@
+#include "node/overlay.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <canopy/error.hpp>
+
+#include "base/assert.hpp"
+#include "base/option_value.hpp"
+#include "node/advertise.hpp"
+#include "node/entropy.hpp"
+#include "node/overlay_config.hpp"
+
+namespace canopy::node {
+namespace {
+
+net::LinkOptions link_options(const NodeOptions& options) {
+  net::LinkOptions links;
+  if (options.profile == Profile::wan) {
+    links.dial.time_max = std::chrono::seconds(10);
+    links.handshake_time_max = std::chrono::seconds(10);
+    links.alive_check_time_max = std::chrono::seconds(3);
+  }
+  return links;
+}
+
+Arrival::Config arrival_config(const NodeOptions& options) {
+  Arrival::Config config;
+  if (options.profile == Profile::wan) config.patience = std::chrono::seconds(15);
+  return config;
+}
+
+FoundingFacts founding_facts(const NodeOptions& options, const wire::Hello& hello) {
+  return {!options.join.empty(), options.found, !hello.cluster.is_nil()};
+}
+
+Memberships::Limits membership_limits(const NodeOptions& options) {
+  Memberships::Limits limits;
+  limits.payload_bytes_max = options.payload_bytes_max;
+  return limits;
+}
+
+Inspector::Limits inspector_limits(const NodeOptions& options) {
+  Inspector::Limits limits;
+  limits.tree_nodes_max = options.walk_peers_max;
+  return limits;
+}
+
+}  // namespace
+
+Overlay::Overlay(boost::asio::io_context& loop, const NodeOptions& options, wire::Hello hello,
+                 std::shared_ptr<Mailbox> mailbox, boost::asio::any_io_executor executor,
+                 OverlayHooks hooks)
+    : loop_(loop),
+      options_(options),
+      config_(overlay_config(options)),
+      hooks_(std::move(hooks)),
+      mailbox_(std::move(mailbox)),
+      random_(system_entropy()),
+      timers_(loop),
+      links_(loop, peers_, *this, hello, link_options(options), random_.next()),
+      self_(listen(hello)),
+      peer_(config_, self_, *this, *this),
+      memberships_(peer_.scribe(), mailbox_, std::move(executor), membership_limits(options)),
+      inspector_(peer_, *this, inspector_limits(options)),
+      arrival_(founding_facts(options, hello), options.name, options.join, arrival_config(options),
+               timers_, random_.fork(), *this),
+      started_at_(boot_now()) {}
+
+Overlay::~Overlay() { memberships_.end(errc::shutting_down); }
+
+PeerRef Overlay::listen(wire::Hello hello) {
+  const Endpoint listening = links_.listen(*parse_endpoint(options_.listen));
+  hello.peer.addresses = advertised(options_.advertise, listening, options_.join);
+  links_.set_self(hello);
+  return peers_.intern(hello.peer);
+}
+
+// --- wire::Env ---
+
+void Overlay::send(PeerRef to, wire::Message message) { links_.send(to, std::move(message)); }
+
+void Overlay::wake_at(MonoTime deadline) {
+  if (deadline >= wake_timer_.first) return;
+  timers_.cancel(wake_timer_);
+  wake_timer_ = deadline == never ? TimerQueue::none : timers_.at(deadline, [this] { tick(); });
+}
+
+void Overlay::tick() {
+  wake_timer_ = TimerQueue::none;
+  peer_.tick();
+  after_input();
+  sweep_peers();
+}
+
+// Peers that nobody names any more are forgotten when the table has doubled. Only from the top of
+// the loop: nobody below holds a handle then.
+void Overlay::sweep_peers() {
+  if (peers_.size() < 2 * peers_after_sweep_ || !held_joins_.empty()) return;
+  std::vector<PeerRef> in_use{self_};
+  peer_.collect_peers(in_use);
+  links_.collect_refs(in_use);
+  inspector_.collect_peers(in_use);
+  arrival_.collect_peers(in_use);
+  peers_.sweep(in_use);
+  peers_after_sweep_ = std::max<std::size_t>(peers_.size(), 512);
+}
+
+// --- scribe::Events ---
+
+void Overlay::multicast(const wire::Multicast& message) { memberships_.multicast(message); }
+
+bool Overlay::anycast(const wire::Anycast& message) { return memberships_.anycast(message); }
+
+void Overlay::detached(const Id& group, boost::system::error_code reason) {
+  memberships_.detached(group, reason);
+}
+
+// --- net::LinkEvents ---
+
+void Overlay::received(PeerRef from, wire::Message message) {
+  if (hold_namesake(from, message)) return;
+  peer_.receive(from, std::move(message));
+  after_input();
+}
+
+void Overlay::connected(PeerRef, const wire::Hello& hello) {
+  // The first peer of the cluster that is heard of tells which cluster it is.
+  if (links_.self().cluster.is_nil() && !hello.cluster.is_nil()) member_of(hello.cluster);
+}
+
+void Overlay::disconnected(PeerRef peer, net::Disconnect reason) {
+  arrival_.peer_lost(peer);
+  if (reason != net::Disconnect::idle) peer_.unreachable(peer);
+  after_input();
+}
+
+void Overlay::unreachable(PeerRef peer, std::string_view) {
+  peer_.unreachable(peer);
+  after_input();
+}
+
+void Overlay::rejected(const net::Rejection& rejection) {
+  const bool duplicate = rejection.code == wire::RejectCode::duplicate_name;
+  if (duplicate && state_ == NodeState::joining)
+    return cannot_arrive(errc::name_conflict, rejection.text);
+  // Seeds are Arrival's business; what others say is for people to read.
+  if (duplicate)
+    spdlog::error("{}: {}", options_.name, rejection.text);
+  else
+    spdlog::debug("{}: {} refuses: {}", options_.name, format_endpoint(rejection.remote),
+                  rejection.text);
+}
+
+bool Overlay::wanted(PeerRef peer) {
+  const pastry::Pastry& pastry = peer_.pastry();
+  return pastry.leaf_set().contains(peer) || pastry.routing_table().contains(peer);
+}
+
+// A join under the name of a peer that is known at another address: that peer has moved, or two
+// processes have one name. A handshake with the joiner tells, because links look into such claims.
+bool Overlay::hold_namesake(PeerRef from, wire::Message& message) {
+  const auto* routed = std::get_if<wire::Routed>(&message);
+  if (!routed || !routed->body) return false;
+  const auto* request = std::get_if<wire::JoinRequest>(routed->body.get());
+  if (!request || !request->joiner || request->joiner == self_) return false;
+  const PeerRef joiner = request->joiner;
+  const PeerDescriptor& claimed = peers_[joiner];
+  const PeerRef known =
+      claimed.id == self().id ? self_ : peer_.pastry().leaf_set().find(claimed.id);
+  if (!known || known == joiner || peers_[known].addresses == claimed.addresses) return false;
+  if (links_.has_link(joiner) || claimed.addresses.empty()) return false;
+  const bool busy = held_joins_.size() >= held_joins_max;
+  if (busy || !held_joins_.emplace(joiner, std::move(message)).second) return true;
+  links_.dial_seed(claimed.addresses.front(), [this, from, joiner](boost::system::error_code error,
+                                                                   PeerRef, std::string_view) {
+    auto held = held_joins_.extract(joiner);
+    if (error) return;
+    peer_.receive(from, std::move(held.mapped()));
+    after_input();
+  });
+  return true;
+}
+
+// --- ArrivalHost ---
+
+void Overlay::dial_seed(const std::string& seed) {
+  links_.dial_seed(*parse_endpoint(seed), [this, seed](boost::system::error_code error,
+                                                       PeerRef peer, std::string_view text) {
+    if (error) {
+      arrival_.seed_failed(seed, error, text);
+    } else {
+      arrival_.seed_answered(seed, peer);
+    }
+    after_input();
+  });
+}
+
+void Overlay::found_cluster() {
+  const Uuid cluster = Uuid::from_random_bits(system_entropy(), system_entropy());
+  founded_ = true;
+  spdlog::info("{}: founds the cluster {} ({})", options_.name, options_.cluster,
+               cluster.to_string());
+  hooks_.keep_cluster(cluster, [this, cluster](boost::system::error_code error) {
+    if (error)
+      return cannot_arrive(
+          error, fmt::format("cannot keep the new cluster's UUID on disk: {}", error.message()));
+    wire::Hello hello = links_.self();
+    hello.cluster = cluster;
+    links_.set_self(hello);
+    arrival_.became_member();
+    resume_alone();
+  });
+}
+
+void Overlay::resume_alone() {
+  peer_.pastry().found();
+  after_input();
+}
+
+void Overlay::member_of(const Uuid& cluster) {
+  wire::Hello hello = links_.self();
+  hello.cluster = cluster;
+  links_.set_self(hello);
+  arrival_.became_member();
+  spdlog::info("{}: joins the cluster {} ({})", options_.name, options_.cluster,
+               cluster.to_string());
+  hooks_.keep_cluster(cluster, [this](boost::system::error_code error) {
+    if (error)
+      spdlog::error("{}: cannot keep the cluster's UUID on disk: {}", options_.name,
+                    error.message());
+  });
+}
+
+void Overlay::join_by(PeerRef contact) {
+  pastry::Pastry& pastry = peer_.pastry();
+  if (pastry.active()) {
+    pastry.suspect(contact);  // a probe makes two rings of which one is a single node meet
+  } else if (std::exchange(join_begun_, true)) {
+    pastry.add_contact(contact);
+  } else {
+    pastry.join({contact});
+  }
+}
+
+void Overlay::cannot_arrive(boost::system::error_code error, const std::string& text) {
+  if (state_ != NodeState::joining) return;
+  spdlog::error("{}: {}", options_.name, text);
+  hooks_.failed(text);
+  if (start_done_) start_done_->fail(error);
+  start_done_.reset();
+  arrival_.stop();
+  links_.shutdown([] {});
+  stopped();
+}
+
+bool Overlay::smaller_id_than(PeerRef peer) const { return self().id < peers_.id(peer); }
+
+bool Overlay::alone() const { return peer_.pastry().leaf_set().empty(); }
+
+// --- Changes that show after an input ---
+
+void Overlay::after_input() {
+  if (state_ == NodeState::joining && peer_.pastry().active()) become_active();
+  if (state_ == NodeState::departing && peer_.departed() && !std::exchange(flushing_, true))
+    links_.shutdown([this] { departure_over({}); });
+}
+
+void Overlay::become_active() {
+  state_ = NodeState::active;
+  arrival_.activated();
+  spdlog::info(
+      "{}: active in the ring after {} ms", options_.name,
+      std::chrono::duration_cast<std::chrono::milliseconds>(boot_now() - started_at_).count());
+  if (start_done_) start_done_->complete({});
+  start_done_.reset();
+}
+
+void Overlay::departure_over(boost::system::error_code error) {
+  timers_.cancel(stop_timer_);
+  stopped();
+  for (const auto& done : std::exchange(stop_done_, {})) done->complete(error);
+}
+
+void Overlay::stopped() {
+  state_ = NodeState::stopped;
+  timers_.cancel(wake_timer_);
+  memberships_.end(errc::shutting_down);
+}
+
+}  // namespace canopy::node

@@ -1,0 +1,162 @@
+// The overlay of a node: Pastry and Scribe with real sockets and the boot
+// clock, and everything that lives on their thread beside them.
+//
+// One event loop's thread calls all of it, but for constructor and destructor,
+// which run while the loop does not. The loop, the peer's mailbox and the
+// hooks' owner must outlive it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <canopy/inspect.hpp>
+#include <canopy/options.hpp>
+#include <canopy/publish.hpp>
+#include <canopy/subscription.hpp>
+
+#include "base/peer.hpp"
+#include "base/random.hpp"
+#include "base/uuid.hpp"
+#include "net/links.hpp"
+#include "node/arrival.hpp"
+#include "node/inspector.hpp"
+#include "node/mailbox.hpp"
+#include "node/memberships.hpp"
+#include "node/operation.hpp"
+#include "node/timer_queue.hpp"
+#include "scribe/overlay_peer.hpp"
+#include "wire/env.hpp"
+
+namespace canopy::node {
+
+struct OverlayHooks {
+  // Puts the cluster's UUID on disk, then calls `kept` on the overlay's thread.
+  std::function<void(const Uuid& cluster, std::function<void(boost::system::error_code)> kept)>
+      keep_cluster;
+  // The start has failed for good.
+  std::function<void(const std::string& text)> failed;
+};
+
+class Overlay final : private wire::Env,
+                      private scribe::Events,
+                      private net::LinkEvents,
+                      private ArrivalHost {
+ public:
+  // `hello` is what the peer says of itself; its descriptor lacks addresses.
+  // Listens; throws StartError.
+  Overlay(boost::asio::io_context& loop, const NodeOptions& options, wire::Hello hello,
+          std::shared_ptr<Mailbox> mailbox, boost::asio::any_io_executor executor,
+          OverlayHooks hooks);
+  ~Overlay();
+  Overlay(const Overlay&) = delete;
+  Overlay& operator=(const Overlay&) = delete;
+
+  const PeerDescriptor& self() const { return peers_[self_]; }
+  FoundingStep first_step() const noexcept { return arrival_.first(); }
+
+  // --- The operations of the public interface ---
+  void start(std::shared_ptr<Operation<>> done);
+  void stop(std::shared_ptr<Operation<>> done);
+  void create(const GroupName& group, const std::shared_ptr<Operation<>>& done);
+  void join(const GroupName& group, const JoinOptions& options,
+            std::shared_ptr<Operation<Subscription>> done);
+  void publish(const GroupName& group, const Payload& payload, const PublishOptions& options,
+               const std::shared_ptr<Operation<PublishResult>>& done);
+  void anycast(const GroupName& group, const Payload& payload, const Headers& headers,
+               const std::shared_ptr<Operation<PeerInfo>>& done);
+  void status(const std::shared_ptr<Operation<NodeStatus>>& done);
+  void ring(std::shared_ptr<Operation<Ring>> done);
+  void route(const Key& key, std::shared_ptr<Operation<Route>> done);
+  void tree(const GroupName& group, std::shared_ptr<Operation<Tree>> done);
+  void groups(const std::shared_ptr<Operation<std::vector<GroupInfo>>>& done);
+
+ private:
+  static constexpr std::size_t held_joins_max = 64;
+
+  // wire::Env
+  MonoTime now() const override { return boot_now(); }
+  Random& random() override { return random_; }
+  PeerTable& peers() override { return peers_; }
+  void send(PeerRef to, wire::Message message) override;
+  void wake_at(MonoTime deadline) override;
+
+  // scribe::Events
+  void multicast(const wire::Multicast& message) override;
+  bool anycast(const wire::Anycast& message) override;
+  void detached(const Id& group, boost::system::error_code reason) override;
+
+  // net::LinkEvents
+  void received(PeerRef from, wire::Message message) override;
+  void connected(PeerRef peer, const wire::Hello& hello) override;
+  void disconnected(PeerRef peer, net::Disconnect reason) override;
+  void unreachable(PeerRef peer, std::string_view text) override;
+  void rejected(const net::Rejection& rejection) override;
+  bool wanted(PeerRef peer) override;
+
+  // ArrivalHost
+  void dial_seed(const std::string& seed) override;
+  void found_cluster() override;
+  void resume_alone() override;
+  void join_by(PeerRef contact) override;
+  void cannot_arrive(boost::system::error_code error, const std::string& text) override;
+  bool smaller_id_than(PeerRef peer) const override;
+  bool alone() const override;
+
+  PeerRef listen(wire::Hello hello);
+  void tick();
+  void after_input();
+  void become_active();
+  void member_of(const Uuid& cluster);
+  bool hold_namesake(PeerRef from, wire::Message& message);
+  void sweep_peers();
+
+  void departure_over(boost::system::error_code error);
+  void stopped();
+
+  template <class... Results>
+  bool refuse(const std::shared_ptr<Operation<Results...>>& done,
+              const wire::GroupName* group) const;
+  wire::GroupName full_name(const GroupName& group) const;
+  std::vector<PeerInfo> infos(std::span<const PeerRef> peers) const;
+  GroupInfo info_of(const scribe::GroupView& view) const;
+  std::vector<Counter> counters(const net::LinkCounters& links) const;
+
+  boost::asio::io_context& loop_;
+  const NodeOptions options_;
+  const scribe::OverlayConfig config_;
+  const OverlayHooks hooks_;
+  std::shared_ptr<Mailbox> mailbox_;
+
+  PeerTable peers_;
+  Random random_;
+  TimerQueue timers_;
+  net::Links links_;
+  const PeerRef self_;
+  scribe::OverlayPeer peer_;
+  Memberships memberships_;
+  Inspector inspector_;
+  Arrival arrival_;
+
+  NodeState state_ = NodeState::created;
+  bool founded_ = false;
+  MonoTime started_at_{};
+  TimerQueue::Entry wake_timer_ = TimerQueue::none;
+  std::shared_ptr<Operation<>> start_done_;
+  std::vector<std::shared_ptr<Operation<>>> stop_done_;
+  TimerQueue::Entry stop_timer_ = TimerQueue::none;
+  std::map<PeerRef, wire::Message> held_joins_;  // while their names are looked into
+  bool join_begun_ = false;
+  bool flushing_ = false;  // said goodbye; the links write what is left
+  std::size_t peers_after_sweep_ = 512;
+};
+
+}  // namespace canopy::node

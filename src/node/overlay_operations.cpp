@@ -1,0 +1,198 @@
+// The operations of the public interface, on the overlay's thread.
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+#include <canopy/error.hpp>
+
+#include "base/text.hpp"
+#include "node/overlay.hpp"
+#include "node/values.hpp"
+#include "wire/content.hpp"
+
+namespace canopy::node {
+namespace {
+
+errc to_errc(NodeState state) {
+  return state == NodeState::departing || state == NodeState::stopped ? errc::shutting_down
+                                                                      : errc::not_active;
+}
+
+bool is_good(const wire::GroupName& name) {
+  return is_valid_name(name.name) && is_valid_name(name.creator);
+}
+
+}  // namespace
+
+// True if the operation cannot even begin; it has failed then.
+template <class... Results>
+bool Overlay::refuse(const std::shared_ptr<Operation<Results...>>& done,
+                     const wire::GroupName* group) const {
+  if (done->claimed()) return true;  // cancelled while it waited
+  if (state_ != NodeState::active) {
+    done->fail(to_errc(state_));
+    return true;
+  }
+  if (group && !is_good(*group)) {
+    done->fail(errc::bad_name);
+    return true;
+  }
+  return false;
+}
+
+wire::GroupName Overlay::full_name(const GroupName& group) const {
+  return to_wire(group, options_.cluster);
+}
+
+void Overlay::start(std::shared_ptr<Operation<>> done) {
+  if (done->claimed()) return;
+  if (state_ != NodeState::created)
+    return done->fail(state_ == NodeState::joining || state_ == NodeState::active
+                          ? errc::busy
+                          : errc::shutting_down);
+  state_ = NodeState::joining;
+  start_done_ = std::move(done);
+  arrival_.start();
+  after_input();
+}
+
+void Overlay::stop(std::shared_ptr<Operation<>> done) {
+  if (done->claimed()) return;
+  if (state_ == NodeState::stopped) return done->complete({});
+  stop_done_.push_back(std::move(done));
+  if (state_ == NodeState::departing) return;
+  const bool member = state_ == NodeState::active;
+  state_ = NodeState::departing;
+  if (start_done_) start_done_->fail(errc::shutting_down);
+  start_done_.reset();
+  arrival_.stop();
+  stop_timer_ =
+      timers_.after(options_.departure_time_max, [this] { departure_over(errc::timed_out); });
+  if (member) {
+    peer_.depart();
+    after_input();
+  } else {
+    flushing_ = true;
+    links_.shutdown([this] { departure_over({}); });
+  }
+}
+
+void Overlay::create(const GroupName& group, const std::shared_ptr<Operation<>>& done) {
+  const wire::GroupName name = full_name(group);
+  if (refuse(done, &name)) return;
+  peer_.scribe().create(name, [done](boost::system::error_code error) { done->complete(error); });
+  after_input();
+}
+
+void Overlay::join(const GroupName& group, const JoinOptions& options,
+                   std::shared_ptr<Operation<Subscription>> done) {
+  const wire::GroupName name = full_name(group);
+  if (refuse(done, &name)) return;
+  memberships_.join(name, options, std::move(done));
+  after_input();
+}
+
+void Overlay::publish(const GroupName& group, const Payload& payload, const PublishOptions& options,
+                      const std::shared_ptr<Operation<PublishResult>>& done) {
+  const wire::GroupName name = full_name(group);
+  if (refuse(done, &name)) return;
+  if (options.ack == Ack::members) return done->fail(errc::unsupported);
+  auto body = wire::encode_content(options.headers, payload.view(), options_.payload_bytes_max);
+  if (!body) return done->fail(body.error());
+  const auto ack = options.ack == Ack::none ? wire::AckMode::none : wire::AckMode::root;
+  peer_.scribe().publish(name, ack, std::move(*body),
+                         [this, done](const scribe::PublishOutcome& outcome) {
+                           PublishResult result;
+                           result.id = to_message_id(outcome.id);
+                           if (outcome.root) result.root = to_peer_info(peers_[outcome.root]);
+                           result.epoch = outcome.epoch;
+                           result.position = outcome.sequence;
+                           done->complete(outcome.error, std::move(result));
+                         });
+  after_input();
+}
+
+void Overlay::anycast(const GroupName& group, const Payload& payload, const Headers& headers,
+                      const std::shared_ptr<Operation<PeerInfo>>& done) {
+  const wire::GroupName name = full_name(group);
+  if (refuse(done, &name)) return;
+  auto body = wire::encode_content(headers, payload.view(), options_.payload_bytes_max);
+  if (!body) return done->fail(body.error());
+  peer_.scribe().anycast(name, std::move(*body),
+                         [this, done](boost::system::error_code error, PeerRef member) {
+                           if (error) return done->fail(error);
+                           done->complete({}, to_peer_info(peers_[member]));
+                         });
+  after_input();
+}
+
+void Overlay::ring(std::shared_ptr<Operation<Ring>> done) {
+  if (!refuse(done, nullptr)) inspector_.ring(std::move(done));
+}
+
+void Overlay::route(const Key& key, std::shared_ptr<Operation<Route>> done) {
+  if (!refuse(done, nullptr)) inspector_.route(to_id(key), std::move(done));
+}
+
+void Overlay::tree(const GroupName& group, std::shared_ptr<Operation<Tree>> done) {
+  const wire::GroupName name = full_name(group);
+  if (!refuse(done, &name)) inspector_.tree(name, done);
+}
+
+void Overlay::groups(const std::shared_ptr<Operation<std::vector<GroupInfo>>>& done) {
+  if (refuse(done, nullptr)) return;
+  std::vector<GroupInfo> all;
+  for (const Id& id : peer_.scribe().groups())
+    if (auto view = peer_.scribe().view(id)) all.push_back(info_of(*view));
+  done->complete({}, std::move(all));
+}
+
+GroupInfo Overlay::info_of(const scribe::GroupView& view) const {
+  GroupInfo info;
+  info.name = to_group_name(view.name);
+  info.id = to_key(view.group);
+  info.member = view.member;
+  info.root = view.root;
+  info.attached = view.attached;
+  if (view.parent) info.parent = to_peer_info(peers_[view.parent]);
+  info.root_path = infos(view.root_path);
+  info.children = infos(view.children);
+  info.subscriptions = memberships_.subscriptions_of(view.group);
+  return info;
+}
+
+std::vector<PeerInfo> Overlay::infos(std::span<const PeerRef> peers) const {
+  std::vector<PeerInfo> all;
+  all.reserve(peers.size());
+  for (PeerRef peer : peers) all.push_back(to_peer_info(peers_[peer]));
+  return all;
+}
+
+void Overlay::status(const std::shared_ptr<Operation<NodeStatus>>& done) {
+  if (done->claimed()) return;
+  const pastry::Pastry& pastry = peer_.pastry();
+  NodeStatus status;
+  status.self = to_peer_info(self());
+  status.state = state_;
+  status.cluster = options_.cluster;
+  const Uuid& cluster = links_.self().cluster;
+  if (!cluster.is_nil()) status.cluster_uuid = cluster.to_string();
+  status.founded = founded_;
+  status.digit_bits = options_.digit_bits;
+  status.leaf_set_size = options_.leaf_set_size;
+  status.uptime = std::chrono::duration_cast<std::chrono::milliseconds>(boot_now() - started_at_);
+  for (std::size_t i = pastry.leaf_set().side_size(); i-- > 0;)
+    status.leaves.push_back(to_peer_info(peers_[pastry.leaf_set().smaller(i).peer]));
+  for (std::size_t i = 0; i < pastry.leaf_set().side_size(); ++i)
+    status.leaves.push_back(to_peer_info(peers_[pastry.leaf_set().larger(i).peer]));
+  status.table_entries = pastry.routing_table().size();
+  status.neighbors = pastry.neighborhood_set().size();
+  status.groups = peer_.scribe().groups().size();
+  status.subscriptions = memberships_.subscriptions();
+  const net::LinkCounters links = links_.counters();
+  status.links = links.links;
+  status.counters = counters(links);
+  done->complete({}, std::move(status));
+}
+
+}  // namespace canopy::node
