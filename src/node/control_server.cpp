@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "node/control_session.hpp"
 
@@ -18,16 +18,11 @@ net::LocalListenerOptions listener_options(const ControlLimits& limits) {
   return options;
 }
 
-void write_log(const ControlHost& host, LogLevel level, std::string_view line) {
-  if (host.log) host.log(level, line);
-}
-
 }  // namespace
 
 ControlServer::ControlServer(boost::asio::io_context& io, Node& node, std::string path,
-                             std::function<void()> shutdown, LogSink log, ControlLimits limits)
-    : host_(std::make_shared<ControlHost>(
-          ControlHost{node, io, std::move(shutdown), std::move(log), limits})),
+                             std::function<void()> shutdown, ControlLimits limits)
+    : host_(std::make_shared<ControlHost>(ControlHost{node, io, std::move(shutdown), limits})),
       listener_(
           io, std::move(path),
           [this](std::shared_ptr<net::FrameChannel> channel) { accept(std::move(channel)); },
@@ -61,8 +56,8 @@ void ControlServer::accept(std::shared_ptr<net::FrameChannel> channel) {
   session->start([this, number = session->number()](std::string_view reason) {
     const std::uint64_t malformed = counters().malformed;
     const bool odd = std::exchange(malformed_seen_, malformed) != malformed;
-    write_log(*host_, odd ? LogLevel::warning : LogLevel::debug,
-              fmt::format("control client {} closed: {}", number, reason));
+    spdlog::log(odd ? spdlog::level::warn : spdlog::level::debug, "control client {} closed: {}",
+                number, reason);
   });
 }
 

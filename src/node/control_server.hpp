@@ -20,7 +20,6 @@
 #include <boost/asio/io_context.hpp>
 
 #include <canopy/node.hpp>
-#include <canopy/options.hpp>
 
 #include "net/local_socket.hpp"
 
@@ -51,7 +50,6 @@ struct ControlHost {
   Node& node;
   boost::asio::io_context& io;
   std::function<void()> shutdown;
-  LogSink log;
   ControlLimits limits;
   ControlCounters counters = {};
 };
@@ -62,7 +60,7 @@ class ControlServer {
   // io_context's thread; the connection stays open until the server is gone.
   // The node must outlive the server. Throws net::ListenError.
   ControlServer(boost::asio::io_context& io, Node& node, std::string path,
-                std::function<void()> shutdown, LogSink log = {}, ControlLimits limits = {});
+                std::function<void()> shutdown, ControlLimits limits = {});
 
   // Accepts no more, and closes the connections once what is queued for them
   // has been written, or after two seconds: let the io_context run until then.

@@ -249,7 +249,6 @@ void Overlay::join_by(PeerRef contact) {
 
 void Overlay::cannot_arrive(boost::system::error_code error, const std::string& text) {
   if (state_ != NodeState::joining) return;
-  spdlog::error("{}: {}", options_.name, text);
   hooks_.failed(text);
   if (start_done_) start_done_->fail(error);
   start_done_.reset();

@@ -1,0 +1,147 @@
+#include "node/daemon.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <canopy/node.hpp>
+
+#include "net/listen_error.hpp"
+#include "node/control_path.hpp"
+#include "node/control_server.hpp"
+#include "node/daemon_log.hpp"
+
+namespace canopy::node {
+namespace {
+
+using boost::system::error_code;
+
+// Past stdio and its buffers; a reader that has gone is no reason to stop.
+void write_out(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file, text.data(), text.size());
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void complain(std::string_view problem) {
+  write_out(STDERR_FILENO, fmt::format("canopyd: {}\n", problem));
+}
+
+std::string describe(Beginning beginning, const DaemonSettings& settings) {
+  switch (beginning) {
+    case Beginning::founds: return fmt::format("founds the cluster {}", settings.cluster);
+    case Beginning::resumes:
+      return fmt::format("resumes the cluster {}, alone until others come", settings.cluster);
+    case Beginning::joins: break;
+  }
+  std::string seeds;
+  for (const Endpoint& seed : settings.join)
+    seeds += (seeds.empty() ? "" : " or ") + format_endpoint(seed);
+  return fmt::format("joins the cluster {} by {}", settings.cluster, seeds);
+}
+
+class Daemon {
+ public:
+  // Throws StartError or net::ListenError.
+  explicit Daemon(const DaemonSettings& settings)
+      : settings_(settings), node_(io_.get_executor(), to_node_options(settings)) {
+    prepare_control_directory(settings.control);
+    control_.emplace(io_, node_, settings.control, [this] { stop(); });
+  }
+
+  int run() {
+    announce();
+    wait_for_signal();
+    node_.async_start([this](error_code error) { started(error); });
+    io_.run();
+    if (at_once_) return status_;
+    control_.reset();  // its clients get what is queued for them
+    io_.restart();
+    io_.run_for(farewell_time_max);
+    return status_;
+  }
+
+ private:
+  void announce() {
+    const PeerInfo self = node_.self();
+    write_out(STDOUT_FILENO,
+              fmt::format("canopyd {} listening on {}\nid {}\ncontrol socket {}\n{}\n", self.name,
+                          self.addresses.front(), self.id.to_hex(), control_->path(),
+                          describe(node_.beginning(), settings_)));
+  }
+
+  void wait_for_signal() {
+    signals_.async_wait([this](error_code error, int signal) {
+      if (error) return;
+      if (stopping_) {
+        spdlog::warn("{} again: stopping at once", ::strsignal(signal));
+        at_once_ = true;
+        return finish(1);
+      }
+      spdlog::info("{}: departing", ::strsignal(signal));
+      stop();
+      wait_for_signal();
+    });
+  }
+
+  void started(error_code error) {
+    if (!error || stopping_) return;
+    const std::string failure = node_.failure();
+    complain(failure.empty() ? error.message() : failure);
+    finish(1);
+  }
+
+  void stop() {
+    if (std::exchange(stopping_, true)) return;
+    node_.async_stop([this](error_code error) {
+      if (error) spdlog::warn("stopped before everything was handed over: {}", error.message());
+      finish(0);
+    });
+  }
+
+  void finish(int status) {
+    status_ = status;
+    stopping_ = true;
+    signals_.cancel();
+    io_.stop();
+  }
+
+  static constexpr auto farewell_time_max = std::chrono::seconds(3);
+
+  const DaemonSettings& settings_;
+  boost::asio::io_context io_{1};
+  boost::asio::signal_set signals_{io_, SIGTERM, SIGINT};
+  Node node_;
+  std::optional<ControlServer> control_;
+  bool stopping_ = false;
+  bool at_once_ = false;
+  int status_ = 0;
+};
+
+}  // namespace
+
+int run_daemon(const DaemonSettings& settings) {
+  ::signal(SIGPIPE, SIG_IGN);
+  const DaemonLog log(settings.log_level);
+  try {
+    return Daemon(settings).run();
+  } catch (const std::exception& problem) {
+    complain(problem.what());
+    return 1;
+  }
+}
+
+}  // namespace canopy::node

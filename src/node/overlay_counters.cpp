@@ -1,0 +1,83 @@
+// What a node counts, under the names that people see.
+#include "node/overlay.hpp"
+
+namespace canopy::node {
+namespace {
+
+class Names {
+ public:
+  void add(const char* name, std::uint64_t value) { counters_.push_back({name, value}); }
+  std::vector<Counter> take() { return std::move(counters_); }
+
+ private:
+  std::vector<Counter> counters_;
+};
+
+void add_links(Names& names, const net::LinkCounters& links) {
+  names.add("link.bytes_in", links.stream.bytes_in);
+  names.add("link.bytes_out", links.stream.bytes_out);
+  names.add("link.frames_in", links.stream.frames_in);
+  names.add("link.frames_out", links.stream.frames_out);
+  names.add("link.writes", links.stream.writes);
+  names.add("link.established", links.established);
+  names.add("link.lost", links.lost);
+  names.add("link.stalled", links.stalled);
+  names.add("link.idle_closed", links.idle_closed);
+  names.add("link.dials", links.dials);
+  names.add("link.dials_failed", links.dials_failed);
+  names.add("link.accepted", links.accepted);
+  names.add("link.accepts_refused", links.accepts_refused);
+  names.add("link.handshakes_failed", links.handshakes_failed);
+  names.add("link.rejects_sent", links.rejects_sent);
+  names.add("link.rejects_received", links.rejects_received);
+  names.add("link.malformed", links.stream.malformed);
+  names.add("link.truncated", links.stream.truncated);
+  names.add("link.unknown_messages", links.unknown);
+  names.add("link.not_encodable", links.not_encodable);
+  names.add("link.dropped_full.control", links.dropped_full.control);
+  names.add("link.dropped_full.bulk", links.dropped_full.bulk);
+  names.add("link.dropped_unreachable.control", links.dropped_unreachable.control);
+  names.add("link.dropped_unreachable.bulk", links.dropped_unreachable.bulk);
+}
+
+void add_trees(Names& names, const scribe::Counters& trees) {
+  names.add("tree.joins_sent", trees.joins_sent);
+  names.add("tree.joins_received", trees.joins_received);
+  names.add("tree.joins_refused", trees.joins_refused);
+  names.add("tree.loops_refused", trees.loops_refused);
+  names.add("tree.loops_found", trees.loops_found);
+  names.add("tree.leaves_sent", trees.leaves_sent);
+  names.add("tree.parents_lost", trees.parents_lost);
+  names.add("tree.children_expired", trees.children_expired);
+  names.add("tree.heartbeats_sent", trees.heartbeats_sent);
+  names.add("tree.heartbeats_suppressed", trees.heartbeats_suppressed);
+  names.add("tree.set_mismatches", trees.set_mismatches);
+  names.add("tree.publishes", trees.publishes);
+  names.add("tree.publish_retries", trees.publish_retries);
+  names.add("tree.publishes_unknown_group", trees.publishes_unknown_group);
+  names.add("tree.publishes_shed", trees.publishes_shed);
+  names.add("tree.multicasts_sent", trees.multicasts_sent);
+  names.add("tree.multicasts_delivered", trees.multicasts_delivered);
+  names.add("tree.duplicates_dropped", trees.duplicates_dropped);
+  names.add("tree.strays_dropped", trees.strays_dropped);
+  names.add("tree.anycasts_handled", trees.anycasts_handled);
+  names.add("tree.roots_founded", trees.roots_founded);
+  names.add("tree.takeovers", trees.takeovers);
+  names.add("tree.handovers", trees.handovers);
+  names.add("tree.malformed", trees.malformed);
+  names.add("tree.limits_met", trees.limits_met);
+}
+
+}  // namespace
+
+std::vector<Counter> Overlay::counters(const net::LinkCounters& links) const {
+  Names names;
+  add_links(names, links);
+  add_trees(names, peer_.scribe().counters());
+  names.add("node.calls_refused", mailbox_->refused());
+  names.add("node.malformed_contents", memberships_.malformed());
+  names.add("node.peers_known", peers_.size());
+  return names.take();
+}
+
+}  // namespace canopy::node

@@ -1,0 +1,32 @@
+// canopyd: one peer of a Canopy cluster, as a daemon.
+#include <malloc.h>
+
+#include "common/command_line.hpp"
+#include "node/control_path.hpp"
+#include "node/daemon.hpp"
+
+namespace {
+
+constexpr const char* summary =
+    "canopyd runs one peer of a Canopy cluster.\n"
+    "Without --join it founds a cluster, unless its data directory belongs to one already.";
+
+constexpr const char* examples =
+    "Examples:\n"
+    "  canopyd --name a --listen 10.0.0.1:7400 --data /var/lib/canopy\n"
+    "  canopyd --name b --listen 10.0.0.2:7400 --join 10.0.0.1:7400\n";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // Few threads, few allocations at a time: arenas of their own would only cost memory.
+  ::mallopt(M_ARENA_MAX, 1);
+  canopy::node::DaemonSettings settings;
+  settings.control = canopy::node::default_control_path();
+  canopy::OptionTable table("canopyd");
+  canopy::node::declare_options(table, settings);
+  if (auto status = canopy::tools::read_command_line(table, {summary, examples}, argc, argv))
+    return *status;
+  if (settings.check_config) return 0;
+  return canopy::node::run_daemon(settings);
+}
