@@ -58,8 +58,9 @@ class Daemon {
   // Throws StartError or net::ListenError.
   explicit Daemon(const DaemonSettings& settings)
       : settings_(settings), node_(io_.get_executor(), to_node_options(settings)) {
-    prepare_control_directory(settings.control);
-    control_.emplace(io_, node_, settings.control, [this] { stop(); });
+    const std::string socket = control_path(settings);
+    prepare_control_directory(socket);
+    control_.emplace(io_, node_, socket, [this] { stop(); });
   }
 
   int run() {

@@ -2,7 +2,6 @@
 #include <malloc.h>
 
 #include "common/command_line.hpp"
-#include "node/control_path.hpp"
 #include "node/daemon.hpp"
 
 namespace {
@@ -22,7 +21,6 @@ int main(int argc, char** argv) {
   // Few threads, few allocations at a time: arenas of their own would only cost memory.
   ::mallopt(M_ARENA_MAX, 1);
   canopy::node::DaemonSettings settings;
-  settings.control = canopy::node::default_control_path();
   canopy::OptionTable table("canopyd");
   canopy::node::declare_options(table, settings);
   if (auto status = canopy::tools::read_command_line(table, {summary, examples}, argc, argv))
