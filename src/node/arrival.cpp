@@ -136,7 +136,10 @@ void Arrival::patience_over() {
 }
 
 void Arrival::look_around() {
-  if (host_.alone()) dial_due();
+  if (host_.alone()) {
+    for (const Contact& contact : contacts_) host_.join_by(contact.peer);
+    dial_due();
+  }
   patience_timer_ = timers_.after(config_.lonely_pause, [this] { look_around(); });
 }
 

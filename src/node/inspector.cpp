@@ -28,6 +28,7 @@ void Inspector::ring(std::shared_ptr<Operation<Ring>> done) {
       [this, done = std::move(done)](const boost::system::result<wire::Peers>& peers) {
         if (!peers) return done->fail(peers.error());
         Ring ring;
+        ring.complete = peers->size() < peer_.pastry().config().ring_walk_peers_max;
         ring.peers = infos(env_.peers(), *peers);
         std::sort(ring.peers.begin(), ring.peers.end(),
                   [](const PeerInfo& a, const PeerInfo& b) { return a.id < b.id; });

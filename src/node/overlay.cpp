@@ -158,7 +158,7 @@ void Overlay::rejected(const net::Rejection& rejection) {
 
 bool Overlay::wanted(PeerRef peer) {
   const pastry::Pastry& pastry = peer_.pastry();
-  return pastry.leaf_set().contains(peer) || pastry.routing_table().contains(peer);
+  return pastry.leaf_set().contains(peer) || pastry.routing_table().contains(peer, peers_.id(peer));
 }
 
 // A join under the name of a peer that is known at another address: that peer has moved, or two
@@ -239,7 +239,7 @@ void Overlay::member_of(const Uuid& cluster) {
 void Overlay::join_by(PeerRef contact) {
   pastry::Pastry& pastry = peer_.pastry();
   if (pastry.active()) {
-    pastry.suspect(contact);  // a probe makes two rings of which one is a single node meet
+    pastry.meet(contact);
   } else if (std::exchange(join_begun_, true)) {
     pastry.add_contact(contact);
   } else {
@@ -264,6 +264,7 @@ bool Overlay::alone() const { return peer_.pastry().leaf_set().empty(); }
 // --- Changes that show after an input ---
 
 void Overlay::after_input() {
+  peer_.scribe().flush();
   if (state_ == NodeState::joining && peer_.pastry().active()) become_active();
   if (state_ == NodeState::departing && peer_.departed() && !std::exchange(flushing_, true))
     links_.shutdown([this] { departure_over({}); });

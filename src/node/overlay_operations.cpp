@@ -1,8 +1,6 @@
 // The operations of the public interface, on the overlay's thread.
 #include <utility>
 
-#include <boost/asio/post.hpp>
-
 #include <canopy/error.hpp>
 
 #include "base/text.hpp"
@@ -127,16 +125,22 @@ void Overlay::anycast(const GroupName& group, const Payload& payload, const Head
 }
 
 void Overlay::ring(std::shared_ptr<Operation<Ring>> done) {
-  if (!refuse(done, nullptr)) inspector_.ring(std::move(done));
+  if (refuse(done, nullptr)) return;
+  inspector_.ring(std::move(done));
+  after_input();
 }
 
 void Overlay::route(const Key& key, std::shared_ptr<Operation<Route>> done) {
-  if (!refuse(done, nullptr)) inspector_.route(to_id(key), std::move(done));
+  if (refuse(done, nullptr)) return;
+  inspector_.route(to_id(key), std::move(done));
+  after_input();
 }
 
 void Overlay::tree(const GroupName& group, std::shared_ptr<Operation<Tree>> done) {
   const wire::GroupName name = full_name(group);
-  if (!refuse(done, &name)) inspector_.tree(name, done);
+  if (refuse(done, &name)) return;
+  inspector_.tree(name, done);
+  after_input();
 }
 
 void Overlay::groups(const std::shared_ptr<Operation<std::vector<GroupInfo>>>& done) {

@@ -82,6 +82,11 @@ void Pastry::depart() {
   for (const wire::Routed& waiting : helper_.take_waiting()) pass_on({}, waiting);
 }
 
+void Pastry::meet(PeerRef peer) {
+  const Turn turn(*this);
+  if (member() && !state_.is_self(peer)) prober_.probe(peer, goal::leaves);
+}
+
 bool Pastry::active() const noexcept { return state_.active; }
 
 // --- Routing ---

@@ -47,6 +47,9 @@ class Pastry {
   void join(wire::Peers contacts);  // any of them will do; retried until active
   void add_contact(PeerRef peer);   // a further contact for a join under way
   void depart();                    // says goodbye to everybody who knows this node
+  // Compares leaf sets with a peer that this node does not know: a ring of one
+  // node becomes a part of the other's.
+  void meet(PeerRef peer);
   bool active() const noexcept;
 
   // --- Routing ---
