@@ -53,7 +53,8 @@ NodeCore::NodeCore(boost::asio::any_io_executor executor, NodeOptions options) {
   if (options.data_directory.empty()) {
     identity.incarnation = static_cast<std::uint64_t>(node::wall_now().time_since_epoch().count());
   } else {
-    directory_ = node::DataDirectory::open(options.data_directory, identity, node::wall_now());
+    directory_.emplace(
+        node::DataDirectory::open(options.data_directory, identity, node::wall_now()));
     identity = directory_->identity();
     disk_loop_.emplace("canopy-disk");
   }
