@@ -1,7 +1,7 @@
 #include "canopy/arguments.hpp"
 
+#include <functional>
 #include <iostream>
-#include <map>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -37,9 +37,23 @@ constexpr const char* examples =
     "\n"
     "Status: 0 done, 1 failed, 2 a mistake in the command line.\n";
 
-// Ten million seconds, a third of a year: nobody waits longer, and it adds up
-// with any time without overflow.
-constexpr double timeout_seconds_max = 1e7;
+// What is wrong with a --timeout. A third of a year is longer than anybody
+// waits, and can be added to any time.
+std::string seconds(const std::string& text) {
+  double value = 0;
+  if (CLI::detail::lexical_cast(text, value) && value >= 0.001 && value <= 1e7) return "";
+  return "'" + text + "' is no time: give seconds, from 0.001 to 10000000";
+}
+
+std::string positive(const std::string& text) {
+  std::uint64_t value = 0;
+  if (CLI::detail::lexical_cast(text, value) && value > 0) return "";
+  return "'" + text + "' is no count: give a number from 1 on";
+}
+
+std::string ack_mode(const std::string& text) {
+  return text == "none" || text == "root" ? "" : "'" + text + "' is not allowed: give none or root";
+}
 
 class Parser {
  public:
@@ -53,7 +67,7 @@ class Parser {
         ->type_name("SOCKET");
     app_.add_flag("--json", arguments_.json, "Print JSON, one object a line");
     app_.add_option("--timeout", timeout_, "Longest wait, in seconds (default 30; join: no end)")
-        ->check(CLI::Range(0.001, timeout_seconds_max).description(""))
+        ->check(seconds)
         ->type_name("S");
     add_looking();
     add_messages();
@@ -65,12 +79,8 @@ class Parser {
     } catch (const CLI::Success& request) {
       app_.exit(request);
       return std::nullopt;
-    } catch (const CLI::ExtrasError& error) {
-      throw UsageError(unexpected(argc, argv, error));
-    } catch (const CLI::RequiredError& error) {
-      throw UsageError(missing(argc, error));
     } catch (const CLI::ParseError& error) {
-      throw UsageError(fmt::format("{}: canopy {}--help shows how", error.what(), used()));
+      throw UsageError(problem(argc, argv, error));
     }
     if (arguments_.control.empty()) arguments_.control = node::default_control_path();
     if (timeout_ > 0)
@@ -85,6 +95,7 @@ class Parser {
   CLI::App* add(const char* name, const char* help, Finish finish) {
     CLI::App* command = app_.add_subcommand(name, help);
     command->fallthrough();
+    command->footer("");
     finishers_.emplace_back(command, std::move(finish));
     return command;
   }
@@ -110,7 +121,7 @@ class Parser {
         [this] { arguments_.command = GroupsCommand{}; });
 
     command = add("tree", "Draw the whole tree of a group, its members marked with *",
-                  [this] { arguments_.command = tree_; });
+                  [this] { finish_tree(); });
     add_group(command, tree_.group);
     command->add_flag("--dot", tree_.dot, "For Graphviz");
 
@@ -121,16 +132,16 @@ class Parser {
   void add_messages() {
     CLI::App* command =
         add("create", "Make a group known before anybody joins it (joining does so, too)",
-            [this] { arguments_.command = create_; });
+            [this] { finish_create(); });
     add_group(command, create_.group);
 
     command = add("join", "Join groups and print what is published, until Ctrl-C",
-                  [this] { arguments_.command = join_; });
+                  [this] { finish_join(); });
     command->add_option("groups", join_.groups, "NAME or NAME@CREATOR, several if you like")
         ->required()
         ->type_name("GROUP");
     command->add_option("--count", join_.count, "End after this many messages")
-        ->check(CLI::PositiveNumber.description(""))
+        ->check(positive)
         ->type_name("N");
     command->footer(
         "\"joined\" on standard error (with --json, an event line) says that the daemon\n"
@@ -146,15 +157,9 @@ class Parser {
         ->type_name("KEY=VALUE")
         ->expected(1)
         ->take_all();
-    command
-        ->add_option("--ack", publish_.ack,
-                     "Wait until the group's root has it (root), or not (none)")
-        ->transform(CLI::CheckedTransformer(
-                        std::map<std::string, wire::AckMode>{{"none", wire::AckMode::none},
-                                                             {"root", wire::AckMode::root}})
-                        .description(""))
-        ->type_name("none|root")
-        ->default_str("root");
+    command->add_option("--ack", ack_, "Wait until the group's root has it (root, the default)")
+        ->check(ack_mode)
+        ->type_name("none|root");
   }
 
   static void add_group(CLI::App* command, std::string& group) {
@@ -163,6 +168,7 @@ class Parser {
 
   void finish_route() {
     const int given = (key_.empty() ? 0 : 1) + (route_.name ? 1 : 0) + (route_.group ? 1 : 0);
+    if (route_.group) parse_group(*route_.group);
     if (given != 1) throw UsageError("route: give one of KEY, --name TEXT and --group GROUP");
     if (!key_.empty()) {
       route_.key = Id::from_hex(key_);
@@ -175,7 +181,26 @@ class Parser {
     arguments_.command = route_;
   }
 
+  // Groups are looked at here, so that a mistake shows before a daemon is asked.
+  void finish_tree() {
+    parse_group(tree_.group);
+    if (arguments_.json && tree_.dot) throw UsageError("tree: give one of --json and --dot");
+    arguments_.command = tree_;
+  }
+
+  void finish_create() {
+    parse_group(create_.group);
+    arguments_.command = create_;
+  }
+
+  void finish_join() {
+    for (const std::string& group : join_.groups) parse_group(group);
+    arguments_.command = join_;
+  }
+
   void finish_publish() {
+    parse_group(publish_.group);
+    publish_.ack = ack_ == "none" ? wire::AckMode::none : wire::AckMode::root;
     if (publish_.lines && publish_.text.empty()) publish_.text = "-";
     if (publish_.lines && publish_.text != "-")
       throw UsageError("publish: --lines reads standard input: give - instead of the text");
@@ -200,22 +225,18 @@ class Parser {
     return commands.empty() ? "" : commands.front()->get_name() + " ";
   }
 
-  std::string unexpected(int argc, const char* const* argv, const CLI::ExtrasError& error) const {
-    std::vector<std::string> commands;
-    for (const auto& [command, finish] : finishers_) commands.push_back(command->get_name());
+  // CLI11's words for it, unless the command itself is misspelt or missing.
+  std::string problem(int argc, const char* const* argv, const CLI::ParseError& error) const {
     if (app_.get_subcommands().empty()) {
-      for (int i = 1; i < argc; ++i) {
-        const std::string_view word(argv[i]);
-        if (word.starts_with("-")) continue;
+      if (argc < 2) return "no command: canopy --help lists them";
+      std::vector<std::string> commands;
+      for (const auto& [command, finish] : finishers_) commands.push_back(command->get_name());
+      for (const std::string_view word : std::vector<std::string_view>(argv + 1, argv + argc)) {
         const std::string_view near = nearest_word(word, commands);
-        if (!near.empty()) return fmt::format("no command '{}': did you mean {}?", word, near);
+        if (!word.starts_with("-") && !near.empty())
+          return fmt::format("no command '{}': did you mean {}?", word, near);
       }
     }
-    return fmt::format("{}: canopy {}--help shows how", error.what(), used());
-  }
-
-  std::string missing(int argc, const CLI::RequiredError& error) const {
-    if (argc < 2) return "no command: canopy --help lists them";
     return fmt::format("{}: canopy {}--help shows how", error.what(), used());
   }
 
@@ -224,6 +245,7 @@ class Parser {
   double timeout_ = 0;
   std::string key_;
   std::vector<std::string> headers_;
+  std::string ack_;
   StatusCommand status_;
   RouteCommand route_;
   CreateCommand create_;

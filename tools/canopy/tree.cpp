@@ -126,7 +126,6 @@ class TreeView {
 }  // namespace
 
 int run(Context& context, const TreeCommand& command) {
-  if (context.json && command.dot) throw UsageError("tree: give one of --json and --dot");
   const std::string cluster = cluster_name(context);
   const auto tree = context.client.ask<control::Tree>(
       control::GetTree{parse_group(command.group)}, context.deadline(),
