@@ -12,7 +12,7 @@ const char* text_of(errc error) noexcept {
     case errc::timed_out: return "no answer before the deadline";
     case errc::shutting_down: return "this peer is shutting down";
     case errc::name_conflict: return "another group has the same id: choose another name";
-    case errc::no_such_group: return "no such group";
+    case errc::no_such_group: return "no such group: create it, or let somebody join it first";
     case errc::no_member: return "no member of the group took the message";
     case errc::too_large: return "the message is larger than the configured limit";
     case errc::queue_full: return "a bounded queue is full: try again later";

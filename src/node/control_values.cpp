@@ -81,7 +81,12 @@ control::Status to_answer(const NodeStatus& status) {
   out.digit_bits = status.digit_bits;
   out.leaf_set_size = status.leaf_set_size;
   out.uptime = status.uptime;
-  out.leaves = to_answer(status.leaves);
+  // In a small ring a peer may stand on both sides.
+  for (const PeerInfo& leaf : status.leaves) {
+    control::Peer peer = to_answer(leaf);
+    if (std::find(out.leaves.begin(), out.leaves.end(), peer) == out.leaves.end())
+      out.leaves.push_back(std::move(peer));
+  }
   out.table_entries = status.table_entries;
   out.neighbors = status.neighbors;
   out.links = status.links;

@@ -211,6 +211,9 @@ class CanopyTest(unittest.TestCase):
     def test_a_group_of_another_creator_is_another_group(self):
         group = self.group()
         with self.join(self.first, group + "@alice", "--json", "--count", "1") as joined:
+            self.canopy(self.last, "publish", group, "to nobody", status=1)
+            self.assertIn("no such group: create it", self.complaint)
+            self.canopy(self.last, "create", group)
             self.canopy(self.last, "publish", group, "to everybody's")
             self.canopy(self.last, "publish", group + "@alice", "to alice's")
             message = joined.events()[0]

@@ -1,8 +1,8 @@
 #include "canopy/input.hpp"
 
-#include <array>
 #include <cerrno>
 #include <cstring>
+#include <sys/epoll.h>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -50,13 +50,10 @@ std::string read_input(std::size_t bytes_max) {
 LineReader::LineReader(asio::io_context& io, std::size_t line_bytes_max,
                        std::function<bool(std::string_view)> line, std::function<void()> end)
     : io_(io),
-      input_(io),
+      input_(io, STDIN_FILENO, EPOLLIN),
       line_bytes_max_(line_bytes_max),
       line_(std::move(line)),
       end_(std::move(end)) {
-  boost::system::error_code error;
-  input_.assign(::dup(STDIN_FILENO), error);
-  waitable_ = !error;
   resume();
 }
 
@@ -68,14 +65,10 @@ void LineReader::resume() {
 
 void LineReader::wait() {
   if (std::exchange(pending_, true)) return;
-  if (waitable_) {
-    input_.async_wait(asio::posix::stream_descriptor::wait_read,
-                      [this](boost::system::error_code error) {
-                        if (!error) read();
-                      });
-  } else {
+  if (input_.works())
+    input_.wait([this] { read(); });
+  else
     asio::post(io_, [this] { read(); });
-  }
 }
 
 void LineReader::read() {

@@ -8,7 +8,8 @@
 #include <string_view>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include "canopy/descriptor_watch.hpp"
 
 namespace canopy::tools {
 
@@ -31,8 +32,7 @@ class LineReader {
   bool hand_over_lines();
 
   boost::asio::io_context& io_;
-  boost::asio::posix::stream_descriptor input_;
-  bool waitable_ = true;  // not a file
+  DescriptorWatch input_;
   bool pending_ = false;  // a wait, or a turn of the loop, is under way
   bool ended_ = false;
   bool told_end_ = false;

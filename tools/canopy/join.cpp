@@ -1,13 +1,13 @@
 // join: prints what is published to groups, and create.
 #include <csignal>
 
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/json/array.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "canopy/commands.hpp"
+#include "canopy/descriptor_watch.hpp"
 #include "canopy/output.hpp"
 #include "canopy/values.hpp"
 
@@ -19,31 +19,16 @@ namespace json = boost::json;
 
 namespace {
 
-// Says when nobody reads standard output any more, where that can be known
-// (pipes and sockets), so that the groups are left before the next message.
-class OutputWatch {
- public:
-  OutputWatch(asio::io_context& io, std::function<void()> closed) : descriptor_(io) {
-    boost::system::error_code error;
-    descriptor_.assign(::dup(STDOUT_FILENO), error);
-    if (error) return;  // a file
-    descriptor_.async_wait(asio::posix::stream_descriptor::wait_error,
-                           [closed = std::move(closed)](boost::system::error_code failed) {
-                             if (!failed) closed();
-                           });
-  }
-
- private:
-  asio::posix::stream_descriptor descriptor_;
-};
-
 class Joining {
  public:
   Joining(Context& context, const JoinCommand& command)
       : context_(context),
         command_(command),
         signals_(context.client.io(), SIGINT, SIGTERM),
-        output_(context.client.io(), [this] { output_closed_ = true; }) {
+        output_(context.client.io(), STDOUT_FILENO, 0) {
+    // Where nobody reads standard output any more, the groups are left before
+    // the next message comes.
+    if (output_.works()) output_.wait([this] { output_closed_ = true; });
     signals_.async_wait([this](boost::system::error_code error, int) {
       if (!error) interrupted_ = true;
     });
@@ -198,7 +183,7 @@ class Joining {
   Context& context_;
   const JoinCommand& command_;
   asio::signal_set signals_;
-  OutputWatch output_;
+  DescriptorWatch output_;
   std::vector<std::unique_ptr<Membership>> memberships_;
   std::uint64_t received_ = 0;
   std::size_t active_ = 0;
