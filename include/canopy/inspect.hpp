@@ -47,7 +47,7 @@ struct NodeStatus {
   unsigned digit_bits = 0;
   unsigned leaf_set_size = 0;
   std::chrono::milliseconds uptime{};
-  std::vector<PeerInfo> leaves;  // in ring order, counter-clockwise end first
+  std::vector<PeerInfo> leaves;  // each once, clockwise from this node
   std::size_t table_entries = 0;
   std::size_t neighbors = 0;
   std::size_t links = 0;   // connected

@@ -185,10 +185,8 @@ void Overlay::status(const std::shared_ptr<Operation<NodeStatus>>& done) {
   status.digit_bits = options_.digit_bits;
   status.leaf_set_size = options_.leaf_set_size;
   status.uptime = std::chrono::duration_cast<std::chrono::milliseconds>(boot_now() - started_at_);
-  for (std::size_t i = pastry.leaf_set().side_size(); i-- > 0;)
-    status.leaves.push_back(to_peer_info(peers_[pastry.leaf_set().smaller(i).peer]));
-  for (std::size_t i = 0; i < pastry.leaf_set().side_size(); ++i)
-    status.leaves.push_back(to_peer_info(peers_[pastry.leaf_set().larger(i).peer]));
+  for (const pastry::Leaf& leaf : pastry.leaf_set().all())
+    status.leaves.push_back(to_peer_info(peers_[leaf.peer]));
   status.table_entries = pastry.routing_table().size();
   status.neighbors = pastry.neighborhood_set().size();
   status.groups = peer_.scribe().groups().size();

@@ -87,7 +87,8 @@ TEST(Daemon, DepartsOnSigtermAndOnSigint) {
     cluster.start(2);
     ASSERT_TRUE(cluster.becomes_one_ring(seconds(15) * slowness));
     cluster[1].process().signal(number);
-    EXPECT_EQ(cluster[1].process().wait(seconds(6)), 0) << cluster[1].process().err();
+    EXPECT_TRUE(cluster.until(seconds(6), [&] { return !cluster[1].process().running(); }));
+    EXPECT_EQ(cluster[1].process().wait(seconds(0)), 0) << cluster[1].process().err();
     struct stat info {};
     EXPECT_NE(::stat(cluster[1].control_path().c_str(), &info), 0) << "the socket is still there";
   }

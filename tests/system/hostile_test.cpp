@@ -172,6 +172,8 @@ TEST_F(HostileTest, APeerThatClosesInTheMiddleOfAFrame) {
       socket.send(greeting);
       EXPECT_EQ(socket.receive(8, seconds(2) * slowness).size(), 8U);
       socket.send(frame(100'000, 0x10, 50, std::string(500, 'x')));
+      socket.finish();
+      EXPECT_TRUE(socket.is_closed_by_other(seconds(4) * slowness));
     }
   });
   EXPECT_GT(cluster_[0].counter("link.truncated"), 0U);

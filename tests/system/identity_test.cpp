@@ -39,7 +39,7 @@ class IdentityTest : public testing::Test {
 
   void end(Daemon& daemon, int number = SIGTERM) {
     daemon.process().signal(number);
-    ASSERT_TRUE(daemon.process().wait(seconds(10)));
+    ASSERT_TRUE(cluster_.until(seconds(10), [&] { return !daemon.process().running(); }));
     daemon.client().close();
   }
 

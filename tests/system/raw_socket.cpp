@@ -54,6 +54,8 @@ bool RawSocket::send(std::string_view bytes) {
   return true;
 }
 
+void RawSocket::finish() { ::shutdown(socket_, SHUT_WR); }
+
 std::string RawSocket::receive(std::size_t count, std::chrono::milliseconds time_max) {
   const auto deadline = std::chrono::steady_clock::now() + time_max;
   std::string bytes;

@@ -22,6 +22,9 @@ class RawSocket {
   // False when the other side has closed.
   bool send(std::string_view bytes);
 
+  // Says that nothing more will come, and still listens.
+  void finish();
+
   // What comes until `count` bytes are there, the other side closes or time is over.
   std::string receive(std::size_t count, std::chrono::milliseconds time_max);
 

@@ -81,7 +81,8 @@ TEST(Ring, ClosesAgainAfterACleanDeparture) {
   ASSERT_TRUE(cluster.becomes_one_ring(seconds(15) * slowness)) << cluster.logs();
   const auto begin = Clock::now();
   cluster[2].process().signal(SIGTERM);
-  EXPECT_EQ(cluster[2].process().wait(seconds(6)), 0) << cluster[2].process().err();
+  EXPECT_TRUE(cluster.until(seconds(6), [&] { return !cluster[2].process().running(); }));
+  EXPECT_EQ(cluster[2].process().wait(seconds(0)), 0) << cluster[2].process().err();
   std::cout << "departed in " << seconds_since(begin) << " s\n";
   EXPECT_TRUE(cluster.becomes_one_ring(seconds(2) * slowness)) << cluster.logs();
 }
