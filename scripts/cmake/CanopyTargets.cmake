@@ -73,11 +73,16 @@ function(canopy_program name)
   target_link_libraries(${name} PRIVATE ${below} ${arg_LIBS} canopy_options canopy_warnings)
 endfunction()
 
-# canopy_tests(<folder> [DEPENDS <layer>...] [LIBS <target>...])
+# canopy_tests(<folder> [SERIAL] [DEPENDS <layer>...] [LIBS <target>...] [PROGRAMS <target>...])
 # tests/<folder>/*.cpp -> program <folder>_test, each of its cases a test of ctest;
 # tests/<folder>/*_test.py -> one test each, which finds the programs in CANOPY_BIN_DIR.
+# SERIAL: they measure times, so nothing else runs beside them. PROGRAMS: what they start.
 function(canopy_tests folder)
-  cmake_parse_arguments(arg "" "" "DEPENDS;LIBS" ${ARGN})
+  cmake_parse_arguments(arg "SERIAL" "" "DEPENDS;LIBS;PROGRAMS" ${ARGN})
+  set(serial OFF)
+  if(arg_SERIAL)
+    set(serial ON)
+  endif()
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/*.cpp)
   if(sources)
     list(TRANSFORM arg_DEPENDS PREPEND canopy_)
@@ -90,11 +95,15 @@ function(canopy_tests folder)
       CANOPY_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
     target_link_libraries(${folder}_test PRIVATE
       ${below} ${arg_LIBS} GTest::gtest GTest::gtest_main canopy_options canopy_warnings)
+    canopy_existing(programs ${arg_PROGRAMS})
+    if(programs)
+      add_dependencies(${folder}_test ${programs})
+    endif()
     gtest_discover_tests(${folder}_test
       TEST_PREFIX "${folder}."
       DISCOVERY_MODE PRE_TEST
       DISCOVERY_TIMEOUT 60
-      PROPERTIES TIMEOUT 300 LABELS ${folder})
+      PROPERTIES TIMEOUT 300 RUN_SERIAL ${serial} LABELS ${folder})
   endif()
 
   file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/*_test.py)
@@ -106,8 +115,8 @@ function(canopy_tests folder)
       CANOPY_SOURCE_DIR=${CMAKE_SOURCE_DIR}
       CANOPY_BUILD_DIR=${CMAKE_BINARY_DIR}
       CANOPY_SANITIZE=${CANOPY_SANITIZE})
-    # They start daemons and measure times: nothing else may run beside them. 77: skipped.
     set_tests_properties(${folder}.${stem} PROPERTIES
-      TIMEOUT 600 RUN_SERIAL ON SKIP_RETURN_CODE 77 LABELS ${folder} ENVIRONMENT "${environment}")
+      TIMEOUT 600 RUN_SERIAL ${serial} SKIP_RETURN_CODE 77 LABELS ${folder}
+      ENVIRONMENT "${environment}")
   endforeach()
 endfunction()

@@ -1,19 +1,19 @@
-"""The simulator gives the same trace from the same seed: twice, and when another compiler built it.
+"""The simulator gives the same trace from the same seed whichever compiler built it.
 
-CANOPY_OTHER_SIM names the other compiler's canopy-sim (scripts/test builds it); without it only
-the repetition is tested.
+CANOPY_OTHER_SIM names another compiler's canopy-sim, which scripts/test builds; without it there is
+nothing to compare with.
 """
 
 import json
 import os
 import pathlib
 import subprocess
+import sys
 import unittest
 
 SIM = pathlib.Path(os.environ["CANOPY_BIN_DIR"]) / "canopy-sim"
 OTHER_SIM = os.environ.get("CANOPY_OTHER_SIM")
-
-RINGS = [(seed, nodes) for seed in (1, 2) for nodes in (50, 400)]
+SKIPPED = 77
 
 
 def trace_hash(program, seed, nodes):
@@ -24,20 +24,13 @@ def trace_hash(program, seed, nodes):
 
 
 class TraceHashTest(unittest.TestCase):
-    def test_is_the_same_twice(self):
-        for seed, nodes in RINGS:
-            with self.subTest(seed=seed, nodes=nodes):
-                self.assertEqual(trace_hash(SIM, seed, nodes), trace_hash(SIM, seed, nodes))
-
-    def test_differs_between_seeds(self):
-        self.assertNotEqual(trace_hash(SIM, 1, 50), trace_hash(SIM, 2, 50))
-
-    @unittest.skipUnless(OTHER_SIM, "CANOPY_OTHER_SIM is not set")
     def test_is_the_same_across_compilers(self):
-        for seed, nodes in RINGS:
+        for seed, nodes in ((1, 50), (2, 50), (3, 400)):
             with self.subTest(seed=seed, nodes=nodes):
                 self.assertEqual(trace_hash(SIM, seed, nodes), trace_hash(OTHER_SIM, seed, nodes))
 
 
 if __name__ == "__main__":
+    if not OTHER_SIM:
+        sys.exit(SKIPPED)
     unittest.main()
