@@ -1,4 +1,6 @@
 // canopyd: one peer of a Canopy cluster, as a daemon.
+#include <iostream>
+
 #include <malloc.h>
 
 #include "common/command_line.hpp"
@@ -25,6 +27,9 @@ int main(int argc, char** argv) {
   canopy::node::declare_options(table, settings);
   if (auto status = canopy::tools::read_command_line(table, {summary, examples}, argc, argv))
     return *status;
-  if (settings.check_config) return 0;
+  if (settings.check_config) {
+    std::cout << table.effective_toml();
+    return 0;
+  }
   return canopy::node::run_daemon(settings);
 }

@@ -78,8 +78,8 @@ class Flags {
 
 void print_help(const OptionTable& table, const CommandLineText& text) {
   std::cout << text.summary << "\n\n" << table.help();
-  std::cout << "  -h, --help                  print this\n"
-               "  --version                   print the version\n";
+  std::cout << "  -h, --help                print this\n"
+               "  --version                 print the version\n";
   for (const auto& option : table.options()) {
     if (!option->in_file()) continue;
     std::cout << "\nEach option can also be given in the environment (--" << option->flag()
