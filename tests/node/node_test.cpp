@@ -137,7 +137,7 @@ TEST_F(NodeTest, AnycastReachesOneWillingMember) {
   Node& first = start("a");
   Node& second = start("b");
   EXPECT_EQ(error_of(first.async_anycast({"g", ""}, Payload("x"), {}, use_future)),
-            errc::no_such_group);
+            errc::no_member);
   JoinOptions unwilling;
   unwilling.accept_anycast = false;
   Subscription no = wait(first.async_join({"g", ""}, unwilling, use_future));
@@ -228,6 +228,7 @@ TEST_F(NodeTest, StoppingDetachesSubscriptionsAndRefusesMore) {
 
 TEST_F(NodeTest, ACancelledJoinGivesTheMembershipUp) {
   Node& node = start("a");
+  // The join may be faster than its cancellation; its subscription goes with the handler then.
   boost::asio::cancellation_signal cancel;
   std::promise<error_code> ended;
   node.async_join({"g", ""}, {},
@@ -235,8 +236,10 @@ TEST_F(NodeTest, ACancelledJoinGivesTheMembershipUp) {
                       cancel.slot(),
                       [&ended](error_code error, const Subscription&) { ended.set_value(error); }));
   cancel.emit(boost::asio::cancellation_type::total);
-  EXPECT_EQ(wait(ended.get_future()), errc::cancelled);
-  EXPECT_EQ(wait(node.async_status(use_future)).subscriptions, 0U);
+  const error_code error = wait(ended.get_future());
+  EXPECT_TRUE(!error || error == errc::cancelled);
+  while (wait(node.async_status(use_future)).subscriptions != 0) {
+  }
 }
 
 TEST_F(NodeTest, AFullMailboxRefusesAndCounts) {
