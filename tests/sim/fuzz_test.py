@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""canopy-sim fuzz: random faults leave a sound ring, and planted bugs are found."""
+import json
+import os
+import pathlib
+import subprocess
+import unittest
+
+BIN = pathlib.Path(os.environ["CANOPY_BIN_DIR"])
+SANITIZED = bool(os.environ.get("CANOPY_SANITIZE"))
+SEEDS = "1..20" if SANITIZED else "1..100"
+PLANTED_SEEDS = "1..500"
+
+
+def fuzz(*arguments, program="canopy-sim"):
+    return subprocess.run([str(BIN / program), "fuzz", *arguments], capture_output=True, text=True,
+                          timeout=550, check=False)
+
+
+class Fuzz(unittest.TestCase):
+    def test_every_seed_comes_right_and_repeats(self):
+        result = fuzz("--seeds", SEEDS, "--twice", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn("failed_seed", json.loads(result.stdout))
+
+    def test_the_wire_format_changes_nothing(self):
+        plain = fuzz("--seeds", "1..5", "--hashes")
+        self.assertEqual(plain.returncode, 0, plain.stderr)
+        encoded = fuzz("--seeds", "1..5", "--hashes", "--encode")
+        self.assertEqual(plain.stdout, encoded.stdout)
+
+    def test_a_seed_that_once_failed_stays_mended(self):
+        for seed in ("290",):  # an old root that was adopted and never joined
+            result = fuzz("--seeds", seed)
+            self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_bad_seeds_are_refused_with_a_hint(self):
+        for seeds in ("", "a..b", "9..1", "1..", "-1..2"):
+            result = fuzz("--seeds=" + seeds)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("1..100", result.stderr)
+
+    def check_planted(self, name):
+        program = "canopy-sim-" + name
+        result = fuzz("--seeds", PLANTED_SEEDS, "--json", program=program)
+        self.assertEqual(result.returncode, 1, f"{name}: not found in seeds {PLANTED_SEEDS}")
+        seed = json.loads(result.stdout)["failed_seed"]
+        self.assertIn(f"canopy-sim fuzz --seeds {seed}..{seed}", result.stderr)
+        again = fuzz("--seeds", f"{seed}..{seed}", program=program)
+        self.assertEqual(again.returncode, 1, "the printed command line does not show it again")
+
+
+for bug in ("activation-skipped", "tie-broken-wrongly", "loops-accepted", "leave-not-pruned"):
+    setattr(Fuzz, "test_the_planted_bug_is_found_" + bug.replace("-", "_"),
+            lambda self, bug=bug: self.check_planted(bug))
+
+
+if __name__ == "__main__":
+    unittest.main()
