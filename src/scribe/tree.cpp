@@ -215,6 +215,7 @@ void Tree::on_join_ack(PeerRef from, const wire::JoinAck& ack) {
       group->welcome_former_until(core_.now() + core_.config.heartbeat_interval);
       refuse_pending_ancestors(*group, id);
       settled(id, group->root_path() != path_before);
+      prune(id);  // the refused may have been all that it was in the tree for
       break;
     }
     case AckVerdict::path_changed: tell_children_path(*group, id); break;

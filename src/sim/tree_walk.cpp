@@ -76,6 +76,7 @@ class Walker {
       violation("{} takes itself for the root, which is {}", name(node), name(walk_.root));
     }
     const bool in_tree = view->member || !view->children.empty();
+    if (!in_tree && !view->root) violation("{} is in the tree for nobody", name(node));
     if (node == walk_.root && in_tree && !view->root) {
       violation("the root {} does not take itself for it", name(node));
     }
