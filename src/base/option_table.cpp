@@ -284,6 +284,8 @@ std::string OptionTable::effective_toml() const {
       const std::string key =
           group.empty() ? option->name() : option->name().substr(group.size() + 1);
       std::vector<std::string> values = option->current();
+      if (option->source() == OptionSource::built_in && values == std::vector<std::string>{""})
+        values.clear();  // an empty text stands for "not set"
       if (!option->is_number())
         for (std::string& value : values) value = toml_quoted(value);
       if (option->repeatable()) {

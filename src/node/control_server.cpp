@@ -22,7 +22,8 @@ net::LocalListenerOptions listener_options(const ControlLimits& limits) {
 
 ControlServer::ControlServer(boost::asio::io_context& io, Node& node, std::string path,
                              std::function<void()> shutdown, ControlLimits limits)
-    : host_(std::make_shared<ControlHost>(ControlHost{node, io, std::move(shutdown), limits})),
+    : host_(std::make_shared<ControlHost>(
+          ControlHost{node, io, std::move(shutdown), limits, [this] { return counters(); }})),
       listener_(
           io, std::move(path),
           [this](std::shared_ptr<net::FrameChannel> channel) { accept(std::move(channel)); },

@@ -51,7 +51,8 @@ struct ControlHost {
   boost::asio::io_context& io;
   std::function<void()> shutdown;
   ControlLimits limits;
-  ControlCounters counters = {};
+  std::function<ControlCounters()> all_counters;  // the server's
+  ControlCounters counters = {};                  // what sessions count
 };
 
 class ControlServer {

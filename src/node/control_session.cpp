@@ -136,7 +136,13 @@ void ControlSession::handle(RequestId id, const control::GetVersion&) {
 
 void ControlSession::handle(RequestId id, const control::GetStatus&) {
   host_->node.async_status(ends(id, [id](ControlSession& self, const NodeStatus& status) {
-    self.send(id, to_answer(status));
+    control::Status answer = to_answer(status);
+    const ControlCounters counters = self.host_->all_counters();
+    answer.counters.push_back({"control.clients", counters.clients});
+    answer.counters.push_back({"control.refused", counters.refused});
+    answer.counters.push_back({"control.requests", counters.requests});
+    answer.counters.push_back({"control.malformed", counters.malformed});
+    self.send(id, std::move(answer));
   }));
 }
 

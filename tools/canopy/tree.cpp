@@ -32,8 +32,9 @@ class TreeView {
     const auto members = std::count_if(tree_.nodes.begin(), tree_.nodes.end(),
                                        [](const auto& node) { return node.member; });
     const auto deepest = std::max_element(depth_.begin(), depth_.end());
-    return fmt::format("{} peers, {} members (*), depth {}", tree_.nodes.size(), members,
-                       deepest == depth_.end() ? 0 : *deepest);
+    return fmt::format("{} {}, {} {} (*), depth {}", tree_.nodes.size(),
+                       tree_.nodes.size() == 1 ? "peer" : "peers", members,
+                       members == 1 ? "member" : "members", deepest == depth_.end() ? 0 : *deepest);
   }
 
   // Depth first without recursion: a tree may be a chain of any length.
