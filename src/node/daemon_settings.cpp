@@ -54,7 +54,10 @@ void declare_place(OptionTable& table, DaemonSettings& settings) {
   table.add("config", settings.config, "file with options in TOML")
       .value_name("FILE")
       .not_in_file();
-  table.add("check-config", settings.check_config, "check the options, print what is in force, and exit").flag_only();
+  table
+      .add("check-config", settings.check_config,
+           "check the options, print what is in force, and exit")
+      .flag_only();
   table.add("profile", settings.profile, "network that timeouts are meant for")
       .choice("lan", Profile::lan)
       .choice("wan", Profile::wan);
