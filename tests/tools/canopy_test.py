@@ -440,6 +440,34 @@ class CanopyTest(unittest.TestCase):
         eventually(lambda: self.ring.ask(self.first, "status"), "room again")
 
 
+class LonelyDaemonTest(unittest.TestCase):
+    def test_the_only_daemon_of_a_user_is_found_without_an_option(self):
+        with tempfile.TemporaryDirectory(prefix="canopy-test-") as folder:
+            environment = {**os.environ, "XDG_RUNTIME_DIR": folder}
+            environment.pop("CANOPY_CONTROL", None)
+
+            def canopy(*arguments):
+                return subprocess.run([BIN / "canopy", *arguments], env=environment, text=True,
+                                      capture_output=True, timeout=DEADLINE_S, check=False)
+
+            start = [BIN / "canopyd", "--name", "solo", "--listen", "127.0.0.1:0"]
+            daemon = subprocess.Popen(start, env=environment, stdout=subprocess.DEVNULL,
+                                      stderr=subprocess.DEVNULL)
+            try:
+                eventually(lambda: canopy("status").returncode == 0, "answers")
+                self.assertIn("solo", canopy("status").stdout)
+                second = subprocess.run(start, env=environment, capture_output=True, text=True,
+                                        timeout=DEADLINE_S, check=False)
+                self.assertEqual(second.returncode, 1)
+                self.assertIn("another daemon answers", second.stderr)
+                self.assertIn("--control", second.stderr)
+                self.assertEqual(canopy("shutdown").returncode, 0)
+                self.assertEqual(daemon.wait(DEADLINE_S), 0)
+            finally:
+                daemon.kill()
+                daemon.wait()
+
+
 class ShutdownTest(unittest.TestCase):
     def test_a_daemon_stops_when_asked(self):
         with tempfile.TemporaryDirectory(prefix="canopy-test-") as folder:
