@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include "system/cluster.hpp"
 #include "system/figures.hpp"
@@ -73,6 +74,25 @@ TEST(Ring, TakesADaemonBackThatRestartsAtOnceOnItsPort) {
     ASSERT_TRUE(restarted.up()) << restarted.process().err();
     EXPECT_TRUE(cluster.becomes_one_ring(seconds(15) * slowness)) << cluster.logs();
   }
+}
+
+TEST(Ring, TakesADaemonBackThatHungForAWhile) {
+  Cluster cluster;
+  cluster.start(6);
+  ASSERT_TRUE(cluster.becomes_one_ring(seconds(15) * slowness)) << cluster.logs();
+  cluster[2].process().signal(SIGSTOP);
+  // The others close their ranks.
+  EXPECT_TRUE(cluster.until(seconds(15) * slowness, [&] { return cluster[0].ring().size() == 5; }));
+  cluster[2].process().signal(SIGCONT);
+  EXPECT_TRUE(cluster.becomes_one_ring(seconds(15) * slowness)) << cluster.logs();
+}
+
+TEST(Ring, SpansAddressFamiliesAndWildcards) {
+  Cluster cluster;
+  for (const char* listen : {"127.0.0.1:0", "[::1]:0", "0.0.0.0:0", "[::]:0"})
+    ASSERT_TRUE(cluster.add("peer-" + std::to_string(cluster.size()), {"--listen", listen}).up())
+        << cluster.logs();
+  EXPECT_TRUE(cluster.becomes_one_ring(seconds(15) * slowness)) << cluster.logs();
 }
 
 TEST(Ring, ClosesAgainAfterACleanDeparture) {
