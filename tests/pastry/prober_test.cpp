@@ -1,0 +1,127 @@
+#include "pastry/prober.hpp"
+
+#include <gtest/gtest.h>
+
+#include "pastry/recorder.hpp"
+
+namespace canopy::pastry::test {
+namespace {
+
+class ProberTest : public ::testing::Test, protected Part {
+ protected:
+  std::vector<PeerRef> after(Duration span) {
+    env.time += span;
+    return prober.expire();
+  }
+
+  Prober prober{state};
+  const PeerRef peer = env.peer("90");
+};
+
+TEST_F(ProberTest, AProbeForLeavesAsksForLeaves) {
+  leaf("a0");
+  prober.probe(peer, goal::leaves);
+  const auto probe = env.last<wire::LeafProbe>();
+  EXPECT_FALSE(probe.reply);
+  EXPECT_EQ(probe.leaves, wire::Peers{env.peer("a0")});
+  prober.probe(env.peer("91"), goal::distance);
+  EXPECT_EQ(env.all<wire::Probe>().size(), 1U);
+}
+
+TEST_F(ProberTest, AnAnswerEndsItAndGivesTheRoundTrip) {
+  prober.probe(peer, goal::distance);
+  env.time += 30ms;
+  const auto answer = prober.answered(peer, env.last<wire::Probe>().nonce, false);
+  EXPECT_EQ(answer.goals, goal::distance);
+  EXPECT_EQ(answer.round_trip, Duration(30ms));
+  EXPECT_EQ(prober.outstanding(goal::distance), 0U);
+  EXPECT_EQ(prober.deadline(), never);
+}
+
+TEST_F(ProberTest, SilenceIsRepeatedThenFails) {
+  prober.probe(peer, goal::life);
+  EXPECT_EQ(prober.deadline(), env.time + config.probe_timeout);
+  EXPECT_TRUE(after(config.probe_timeout).empty());
+  EXPECT_TRUE(after(config.probe_timeout).empty());
+  EXPECT_EQ(env.all<wire::Probe>().size(), 3U);
+  EXPECT_EQ(after(config.probe_timeout), std::vector<PeerRef>{peer});
+  EXPECT_EQ(env.all<wire::Probe>().size(), 3U);
+  EXPECT_FALSE(prober.suspected(peer));
+}
+
+TEST_F(ProberTest, AnyMessageProvesLife) {
+  prober.probe(peer, goal::life);
+  EXPECT_TRUE(prober.suspected(peer));
+  prober.heard(peer);
+  EXPECT_FALSE(prober.suspected(peer));
+  EXPECT_FALSE(prober.pending(peer, goal::life));
+  EXPECT_TRUE(after(10s).empty());
+}
+
+TEST_F(ProberTest, APeerThatLivesButDoesNotAnswerIsAskedAnewAndNeverFails) {
+  prober.probe(peer, goal::leaves);
+  for (int i = 0; i < 20; ++i) {
+    prober.heard(peer);
+    EXPECT_TRUE(after(config.probe_timeout).empty());
+  }
+  EXPECT_FALSE(prober.pending(peer, goal::leaves)) << "in the end it is left alone";
+  EXPECT_EQ(env.all<wire::LeafProbe>().size(), 9U);
+}
+
+TEST_F(ProberTest, ALateAnswerStillCounts) {
+  prober.probe(peer, goal::distance);
+  const std::uint32_t first = env.last<wire::Probe>().nonce;
+  EXPECT_TRUE(after(config.probe_timeout).empty());
+  EXPECT_TRUE(prober.suspected(peer)) << "one timeout has passed";
+  env.time += 100ms;
+  const auto answer = prober.answered(peer, first, false);
+  EXPECT_EQ(answer.round_trip, config.probe_timeout + 100ms);
+  EXPECT_FALSE(prober.pending(peer, goal::distance));
+}
+
+TEST_F(ProberTest, AnAnswerOfUnknownNonceProvesLifeButNoDistance) {
+  prober.probe(peer, goal::distance | goal::life);
+  const auto answer = prober.answered(peer, 12345, false);
+  EXPECT_FALSE(answer.round_trip);
+  EXPECT_TRUE(prober.pending(peer, goal::distance));
+  EXPECT_FALSE(prober.suspected(peer));
+}
+
+TEST_F(ProberTest, GoalsAddUpInOneProbe) {
+  prober.probe(peer, goal::life);
+  prober.probe(peer, goal::life);
+  EXPECT_EQ(env.sent.size(), 1U);
+  prober.probe(peer, goal::leaves);
+  EXPECT_EQ(env.all<wire::LeafProbe>().size(), 1U);
+  prober.probe(peer, goal::leaves);
+  EXPECT_EQ(env.sent.size(), 2U);
+}
+
+TEST_F(ProberTest, NewsIsSentAlthoughAProbeIsUnderWay) {
+  prober.probe(peer, goal::leaves);
+  state.departed.add(env.peer("a1"), false, env.time);
+  prober.probe_with_news(peer);
+  EXPECT_EQ(env.all<wire::LeafProbe>().size(), 2U);
+  EXPECT_EQ(env.last<wire::LeafProbe>().failed, wire::Peers{env.peer("a1")});
+}
+
+TEST_F(ProberTest, AProcessThatSleptBlamesNobody) {
+  prober.probe(peer, goal::life);
+  after(config.probe_timeout);
+  after(config.probe_timeout);
+  env.time += 1h;
+  prober.start_over();
+  EXPECT_TRUE(after(config.probe_timeout).empty());
+  EXPECT_TRUE(after(config.probe_timeout).empty());
+  EXPECT_EQ(after(config.probe_timeout), std::vector<PeerRef>{peer});
+}
+
+TEST_F(ProberTest, ASlowLinkGetsTheTimeItTakes) {
+  state.proximity.sample(peer, 600ms, env.time);
+  prober.probe(peer, goal::life);
+  EXPECT_GT(prober.deadline(), env.time + 600ms);
+  EXPECT_LE(prober.deadline(), env.time + 4 * config.probe_timeout);
+}
+
+}  // namespace
+}  // namespace canopy::pastry::test

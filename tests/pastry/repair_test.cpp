@@ -1,0 +1,168 @@
+// Measurer, TableRepair and Maintenance: how tables are filled and kept.
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "pastry/maintenance.hpp"
+#include "pastry/recorder.hpp"
+#include "pastry/table_repair.hpp"
+
+namespace canopy::pastry::test {
+namespace {
+
+class RepairTest : public ::testing::Test, protected Part {
+ protected:
+  wire::StateReply answer(wire::Peers peers) const {
+    const auto request = env.last<wire::StateRequest>();
+    return {request.nonce, request.part, request.row, request.column, std::move(peers)};
+  }
+
+  Prober prober{state};
+  Measurer measurer{state, prober};
+  TableRepair repair{state, measurer};
+  Maintenance maintenance{state, prober, measurer};
+};
+
+TEST_F(RepairTest, MeasuresAFewAtATime) {
+  for (int i = 0; i < 40; ++i) measurer.add(env.peer(std::to_string(10 + i)));
+  measurer.advance();
+  EXPECT_EQ(env.all<wire::Probe>().size(), config.measurements_at_once);
+  EXPECT_FALSE(measurer.idle());
+  const auto [to, probe] = env.all<wire::Probe>()[0];
+  EXPECT_EQ(to, env.peer("10")) << "first come, first measured";
+  prober.answered(to, probe.nonce, false);
+  measurer.advance();
+  EXPECT_EQ(env.all<wire::Probe>().size(), config.measurements_at_once + 1);
+}
+
+TEST_F(RepairTest, AKnownDistanceIsNotMeasuredAgainButUsed) {
+  const PeerRef peer = env.peer("20");
+  state.proximity.sample(peer, 5ms, env.time);
+  EXPECT_TRUE(measurer.add(peer));
+  measurer.advance();
+  EXPECT_TRUE(env.sent.empty());
+  EXPECT_TRUE(state.table.contains(peer, state.id(peer)));
+}
+
+TEST_F(RepairTest, TheDeadAndTheNodeItselfAreNotMeasured) {
+  state.departed.add(env.peer("20"), false, env.time);
+  EXPECT_FALSE(measurer.add(env.peer("20")));
+  EXPECT_FALSE(measurer.add(state.self));
+  measurer.advance();
+  EXPECT_TRUE(env.sent.empty());
+}
+
+TEST(Measurer, IsBoundedAndCountsWhatItForgets) {
+  Config config;
+  config.measurements_max = 5;
+  Part part{config};
+  Prober prober{part.state};
+  Measurer measurer{part.state, prober};
+  for (int i = 0; i < 9; ++i) measurer.add(part.env.peer(std::to_string(10 + i)));
+  EXPECT_EQ(part.state.counters.probe_drops, 4U);
+}
+
+TEST_F(RepairTest, AHoleIsAskedForInItsRowThenInTheNext) {
+  for (const char* id : {"10", "20", "30", "40", "50"}) entry(id);
+  entry("8100");
+  repair.start({0, 0xc});
+  std::vector<PeerRef> asked{env.last_receiver<wire::StateRequest>()};
+  EXPECT_EQ(env.last<wire::StateRequest>().part, wire::StatePart::entry);
+  EXPECT_EQ(env.last<wire::StateRequest>().column, 0xc);
+  while (repair.on_state_reply(asked.back(), answer({})) && repair.deadline() != never) {
+    asked.push_back(env.last_receiver<wire::StateRequest>());
+  }
+  EXPECT_EQ(asked, (std::vector<PeerRef>{env.peer("10"), env.peer("20"), env.peer("30"),
+                                         env.peer("8100")}));
+}
+
+TEST_F(RepairTest, WhatIsNamedIsMeasuredBeforeItIsLetIn) {
+  entry("10");
+  repair.start({0, 0xc});
+  EXPECT_TRUE(repair.on_state_reply(env.peer("10"), answer({env.peer("c0")})));
+  EXPECT_EQ(repair.deadline(), never);
+  measurer.advance();
+  EXPECT_EQ(env.last_receiver<wire::Probe>(), env.peer("c0"));
+  EXPECT_FALSE(state.table.at(0, 0xc));
+}
+
+TEST_F(RepairTest, ADeadNameIsNoAnswerAndSilenceNeither) {
+  entry("10");
+  entry("20");
+  state.departed.add(env.peer("c0"), false, env.time);
+  repair.start({0, 0xc});
+  repair.on_state_reply(env.peer("10"), answer({env.peer("c0")}));
+  EXPECT_EQ(env.last_receiver<wire::StateRequest>(), env.peer("20"));
+  env.time = repair.deadline();
+  repair.tick();
+  EXPECT_EQ(repair.deadline(), never) << "nobody else is left";
+}
+
+TEST_F(RepairTest, AnEmptyRowHasNobodyToAsk) {
+  repair.start({3, 1});
+  EXPECT_TRUE(env.sent.empty());
+  EXPECT_EQ(state.counters.table_repairs, 0U);
+}
+
+TEST_F(RepairTest, LeafSetsAreComparedFromTimeToTime) {
+  leaf("70");
+  leaf("90");
+  maintenance.start();
+  EXPECT_LE(maintenance.deadline(), env.time + config.leaf_maintenance_interval);
+  env.time += config.leaf_maintenance_interval;
+  maintenance.tick();
+  EXPECT_EQ(env.all<wire::LeafProbe>()[0].first, env.peer("70"));
+  EXPECT_GT(maintenance.deadline(), env.time);
+}
+
+TEST_F(RepairTest, ALostLeafBringsTheNextComparisonForward) {
+  leaf("70");
+  maintenance.start();
+  maintenance.leaf_lost();
+  EXPECT_LE(maintenance.deadline(), env.time + 2 * config.heartbeat_interval);
+}
+
+TEST_F(RepairTest, AShortLeafSetInALargeRingAsksItsExtremesUntilItIsFull) {
+  leaf("70");
+  leaf("90");
+  leaf("a0");
+  entry("10");
+  maintenance.start();
+  env.time += config.leaf_maintenance_interval;
+  maintenance.tick();
+  std::set<PeerRef> asked;
+  for (const auto& [to, probe] : env.all<wire::LeafProbe>()) asked.insert(to);
+  EXPECT_TRUE(asked.contains(env.peer("70")));
+  EXPECT_TRUE(asked.contains(env.peer("90")));
+  EXPECT_LE(maintenance.deadline(), env.time + 2 * config.heartbeat_interval);
+}
+
+TEST_F(RepairTest, ADepartedPeerIsTriedAgain) {
+  leaf("70");
+  state.departed.add(env.peer("c0"), false, env.time);
+  maintenance.start();
+  env.time += config.leaf_maintenance_interval;
+  maintenance.tick();
+  EXPECT_TRUE(prober.pending(env.peer("c0"), goal::leaves));
+}
+
+TEST_F(RepairTest, RowsAreRefreshedFromOnePeerEach) {
+  entry("10", 300);
+  entry("20", 200);
+  entry("8100", 100);
+  maintenance.refresh_rows(Maintenance::Whom::closest);
+  const auto requests = env.all<wire::StateRequest>();
+  ASSERT_EQ(requests.size(), 2U);
+  EXPECT_EQ(requests[0].first, env.peer("20"));
+  EXPECT_EQ(requests[1].first, env.peer("8100"));
+  EXPECT_EQ(requests[1].second.row, 1);
+  EXPECT_TRUE(maintenance.on_state_reply(answer({env.peer("8200")})));
+  measurer.advance();
+  EXPECT_EQ(env.last_receiver<wire::Probe>(), env.peer("8200"));
+  wire::StateReply stale = answer({});
+  ++stale.nonce;
+  EXPECT_FALSE(maintenance.on_state_reply(stale));
+}
+
+}  // namespace
+}  // namespace canopy::pastry::test
