@@ -29,7 +29,7 @@ struct Config {
   Duration leaf_maintenance_interval = 60s;
   Duration row_maintenance_interval = 20min;
   Duration join_retry_interval = 2s;
-  Duration near_enough = 1ms;       // a contact this close spares the search for a closer one
+  Duration near_enough = 10ms;      // a contact this close spares the search for a closer one
   Duration join_help_timeout = 5s;  // how long one joiner may hold its helper
 
   std::uint8_t hop_limit = 64;
