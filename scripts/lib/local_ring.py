@@ -105,12 +105,15 @@ class Ring:
 
     def peers_seen_by(self, daemon):
         answer = self.ask(daemon, "ring")
-        return len(answer["peers"]) if answer else 0
+        return len(answer["peers"]) if answer and answer["complete"] else 0
 
     def ask(self, daemon, *command):
         """The JSON that `canopy` prints, or None while it cannot be asked."""
-        result = subprocess.run(self.client(daemon, *command, "--json"), capture_output=True,
-                                text=True, timeout=UP_TIMEOUT_S, check=False)
+        try:
+            result = subprocess.run(self.client(daemon, *command, "--json"), capture_output=True,
+                                    text=True, timeout=UP_TIMEOUT_S, check=False)
+        except subprocess.TimeoutExpired:
+            return None
         return json.loads(result.stdout) if result.returncode == 0 else None
 
     def client(self, daemon, *command):
