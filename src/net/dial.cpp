@@ -57,12 +57,12 @@ void Dial::out_of_time_after(Duration time) {
 }
 
 void Dial::resolve(const Endpoint& endpoint) {
-  ++resolving_;
+  resolving_.push_back(format_endpoint(endpoint));
   resolver_.async_resolve(
       endpoint.host, std::to_string(endpoint.port), Tcp::resolver::numeric_service,
-      [self = shared_from_this(), name = format_endpoint(endpoint)](
+      [self = shared_from_this(), name = resolving_.back()](
           error_code error, const Tcp::resolver::results_type& results) {
-        --self->resolving_;
+        std::erase(self->resolving_, name);
         if (error)
           self->note(name, fmt::format("the name cannot be resolved ({})", error.message()));
         else
@@ -97,7 +97,7 @@ void Dial::add_in_turn(const Tcp::resolver::results_type& results) {
 void Dial::advance() {
   if (!dialer_ || asked_) return;
   if (untried_.empty()) {
-    if (connecting_.empty() && resolving_ == 0) finish(asio::error::host_unreachable, nullptr);
+    if (connecting_.empty() && resolving_.empty()) finish(asio::error::host_unreachable, nullptr);
     return;
   }
   if (staggering_ && !connecting_.empty()) return;
@@ -145,7 +145,7 @@ void Dial::out_of_time() {
   if (!dialer_) return;
   if (!tried_ && asked_) return out_of_time_after(options_.time_max);
   for (const auto& attempt : connecting_) note(text_of(attempt->address), "no answer");
-  if (resolving_ > 0) note("name server", "no answer");
+  for (const std::string& name : resolving_) note(name, "the name is not resolved in time");
   finish(asio::error::timed_out, nullptr);
 }
 

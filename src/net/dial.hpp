@@ -56,10 +56,10 @@ class Dial : public std::enable_shared_from_this<Dial> {
   std::deque<Tcp::endpoint> untried_;
   std::vector<Tcp::endpoint> seen_;
   std::vector<std::shared_ptr<Attempt>> connecting_;
-  std::size_t resolving_ = 0;
-  bool asked_ = false;       // for a socket
-  bool staggering_ = false;  // waits before the next address
-  bool tried_ = false;       // the first attempt was made
+  std::vector<std::string> resolving_;  // names
+  bool asked_ = false;                  // for a socket
+  bool staggering_ = false;             // waits before the next address
+  bool tried_ = false;                  // the first attempt was made
   std::string failures_;
 };
 

@@ -31,13 +31,13 @@ struct ChannelOptions {
 
 struct ChannelHandlers {
   // A frame has come; its header is valid during the call only.
-  std::function<void(const wire::Frame& frame)> frame;
+  std::function<void(const wire::Frame& frame)> frame{};
 
   // After a send() that returned false: half of the queue is free again.
-  std::function<void()> writable;
+  std::function<void()> writable{};
 
   // The last call of all, unless close() was called: the other side is gone.
-  std::function<void(std::string_view reason)> closed;
+  std::function<void(std::string_view reason)> closed{};
 };
 
 class FrameChannel final : public FrameStream {

@@ -40,7 +40,7 @@ class LinkEvents {
   virtual void connected(PeerRef peer, const wire::Hello& hello) = 0;
 
   // There is no link any more; for `closed` and `idle` that need not mean that
-  // anything is wrong.
+  // anything is wrong. What the peer had sent before may still come after it.
   virtual void disconnected(PeerRef peer, Disconnect reason) = 0;
 
   // A dial has failed, or the peer turned out to be another process than the

@@ -146,9 +146,9 @@ void Links::link_lost(Link& link, const StreamEnd& end) {
     spdlog::warn("link with {}: {}", format_endpoint(link.remote()), end.reason);
   PeerEntry* entry = link.use.entry;
   if (stranger) {
+    if (PeerEntry* old = std::exchange(link.use.challenged, nullptr)) old->challenge.reset();
     if (link.side() == Link::Side::dialled)
       greeting_failed(link, make_error_code(errc::protocol), end.reason);
-    if (PeerEntry* old = std::exchange(link.use.challenged, nullptr)) old->challenge.reset();
     return;
   }
   if (!entry || entry->link.get() != &link) return;
@@ -170,12 +170,12 @@ void Links::lose_link(PeerEntry& entry, Disconnect reason) {
   if (entry.greeting && reason == Disconnect::closed) return;
   if (mono_now() - link->use.established_at >= options_.stable_after)
     entry.failures = 0;
-  else
+  else if (reason != Disconnect::idle)
     ++entry.failures;
+  if (entry.failures > 0) retry_later(entry);
   if (std::exchange(entry.announced, false)) events_.disconnected(entry.peer(), reason);
-  if (entry.outbox.empty()) return erase_if_unused(entry);
-  if (entry.failures > 0)
-    retry_later(entry);
+  if (entry.outbox.empty())
+    erase_if_unused(entry);
   else
     dial_if_due(entry);
 }

@@ -4,8 +4,8 @@
 //
 // Sending is best effort: messages wait in bounded outboxes, control before
 // bulk, and what is dropped is counted. Between two peers the order within a
-// class of traffic holds for as long as a link lives, also where two dials have
-// crossed and one of the links gives way to the other. A peer that does not
+// class of traffic holds for as long as a link lives, also where the dials of
+// two peers that know each other have crossed and one link gives way. A peer that does not
 // answer is dialled again, after growing pauses, while something waits for it.
 //
 // One thread, the one that runs the io_context; nothing here blocks it but
@@ -102,9 +102,10 @@ class Links final : private LinkHost {
   std::shared_ptr<Link> make_link(Link::Side side, boost::asio::ip::tcp::socket socket);
 
   // Handshakes (links_handshake.cpp)
-  std::optional<wire::HelloReject> refusal_of(const Link& link, const wire::Hello& hello);
-  wire::HelloReject namesake(const Link& link, const wire::Hello& hello);
+  std::optional<wire::HelloReject> refusal_of(const Link& link, const wire::Hello& hello) const;
+  void refuse_namesake(Link& link, const PeerDescriptor& other);
   void refuse(Link& link, const wire::HelloReject& reject);
+  void refuse_quietly(Link& link, const wire::HelloReject& reject);
   void settle(Link& link, const wire::Hello& hello, PeerRef peer, PeerEntry& rival);
   void take(Link& link, const wire::Hello& hello, PeerRef peer);
   void take_beside(Link& link, PeerRef peer, PeerEntry& entry, Verdict verdict);
@@ -112,7 +113,7 @@ class Links final : private LinkHost {
   void report_seed(Link& link);
   void challenge(PeerEntry& entry, Link& link, const wire::Hello& hello, PeerRef peer);
   void challenge_won(PeerEntry& entry);
-  void challenge_lost(PeerEntry& entry);
+  void end_challenge(PeerEntry& entry, const wire::HelloReject& reject);
   void retire_others(const PeerEntry& entry, const PeerEntry* wanted);
   void retire(PeerEntry& entry);
   void end_handshake(Link& link);

@@ -177,13 +177,14 @@ void Links::dial_seed(const Endpoint& seed, SeedDone done) {
 void Links::accepted(Tcp::socket socket) {
   ++counters_.accepted;
   const std::string host = remote_of(socket).host;
-  std::size_t& from_there = handshakes_by_host_[host];
+  const auto from_there = handshakes_by_host_.find(host);
   if (shutting_down_ || counters_.handshakes >= options_.handshakes_max ||
-      from_there >= options_.handshakes_per_address_max) {
+      (from_there != handshakes_by_host_.end() &&
+       from_there->second >= options_.handshakes_per_address_max)) {
     ++counters_.accepts_refused;
     return;
   }
-  ++from_there;
+  ++handshakes_by_host_[host];
   ++counters_.handshakes;
   const auto link = make_link(Link::Side::accepted, std::move(socket));
   link->use.handshake_counted = true;

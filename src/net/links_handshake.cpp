@@ -44,6 +44,7 @@ HelloReject name_in_use(const PeerDescriptor& holder, const Endpoint& remote) {
 
 void Links::link_hello(Link& link, wire::Hello hello) {
   if (const auto reject = refusal_of(link, hello)) return refuse(link, *reject);
+  if (hello.peer.id == self_.peer.id) return refuse_namesake(link, hello.peer);
   const PeerRef peer = peers_.intern(hello.peer);
   PeerEntry* rival = book_.linked(hello.peer.id);
   if (rival)
@@ -54,12 +55,10 @@ void Links::link_hello(Link& link, wire::Hello hello) {
     take(link, hello, peer);
 }
 
-std::optional<HelloReject> Links::refusal_of(const Link& link, const wire::Hello& hello) {
+std::optional<HelloReject> Links::refusal_of(const Link& link, const wire::Hello& hello) const {
   if (shutting_down_) return HelloReject{RejectCode::shutting_down, "this peer is leaving"};
-  if (hello.peer == self_.peer)
-    return HelloReject{RejectCode::self, "this is the same daemon as yours"};
-  if (auto reject = wire::check_compatible(self_, hello)) return reject;
-  if (hello.peer.id == self_.peer.id) return namesake(link, hello);
+  auto reject = wire::check_compatible(self_, hello);
+  if (reject && reject->code != RejectCode::duplicate_name) return reject;
   const PeerEntry* wanted = link.use.entry;
   if (wanted && wanted->id != hello.peer.id)
     return HelloReject{
@@ -69,24 +68,29 @@ std::optional<HelloReject> Links::refusal_of(const Link& link, const wire::Hello
 }
 
 // Of two processes with one name the one that started later has to go.
-HelloReject Links::namesake(const Link& link, const wire::Hello& hello) {
-  if (self_.peer.incarnation <= hello.peer.incarnation)
-    return name_in_use(self_.peer, listener_ ? listener_->endpoint() : Endpoint{"unknown", 0});
-  const HelloReject reject = name_in_use(hello.peer, link.remote());
-  if (link.side() == Link::Side::accepted)
-    events_.rejected({link.remote(), reject.code, reject.text});
-  return reject;
+void Links::refuse_namesake(Link& link, const PeerDescriptor& other) {
+  if (self_.peer.incarnation < other.incarnation)
+    return refuse_quietly(link, name_in_use(self_.peer, link.remote()));
+  const HelloReject reject = name_in_use(other, link.remote());
+  events_.rejected({link.remote(), reject.code, reject.text});
+  refuse_quietly(link, {RejectCode::shutting_down,
+                        fmt::format("this process was started with your name {} and has to go",
+                                    self_.peer.name)});
 }
 
 void Links::refuse(Link& link, const HelloReject& reject) {
+  if (link.side() == Link::Side::dialled && reject.code != RejectCode::self)
+    events_.rejected({link.remote(), reject.code, reject.text});
+  refuse_quietly(link, reject);
+}
+
+void Links::refuse_quietly(Link& link, const HelloReject& reject) {
   ++counters_.rejects_sent;
   end_handshake(link);
   link.refuse(reject);
   if (log_.allow())
     spdlog::warn("link with {} refused: {}", format_endpoint(link.remote()), reject.text);
-  if (link.side() == Link::Side::accepted) return;
-  if (reject.code != RejectCode::self) events_.rejected({link.remote(), reject.code, reject.text});
-  greeting_failed(link, errc_of(reject.code), reject.text);
+  if (link.side() == Link::Side::dialled) greeting_failed(link, errc_of(reject.code), reject.text);
 }
 
 void Links::link_rejected(Link& link, const HelloReject& reject) {
@@ -194,7 +198,8 @@ void Links::retire(PeerEntry& entry) {
   entry.timer.reset();
   if (entry.dial) dialer_.cancel(std::exchange(entry.dial, nullptr));
   if (const auto greeting = std::exchange(entry.greeting, nullptr)) drop(*greeting);
-  if (const auto challenge = entry.challenge) drop(*challenge->link);
+  if (entry.challenge)
+    end_challenge(entry, {RejectCode::busy, "the peer of this name has just started anew"});
   const auto links = links_;
   for (const auto& [number, link] : links) {
     if (link->use.entry == &entry) drop(*link);
@@ -214,9 +219,9 @@ void Links::retire(PeerEntry& entry) {
 
 void Links::drop(Link& link) {
   end_handshake(link);
-  if (PeerEntry* old = std::exchange(link.use.challenged, nullptr)) old->challenge.reset();
+  if (const auto successor = link.use.successor.lock()) successor->resume_reading();
   const auto held = links_.extract(link.number());
-  if (!held.empty()) link.abandon();
+  link.abandon();
 }
 
 // --- two processes with one name ---
@@ -238,13 +243,14 @@ void Links::challenge(PeerEntry& entry, Link& link, const wire::Hello& hello, Pe
 
 void Links::link_alive(Link& link) {
   PeerEntry* entry = link.use.entry;
-  if (entry && entry->challenge && entry->link.get() == &link) challenge_lost(*entry);
+  if (entry && entry->challenge && entry->link.get() == &link)
+    end_challenge(*entry, name_in_use(peers_[link.use.peer], link.remote()));
 }
 
-void Links::challenge_lost(PeerEntry& entry) {
+void Links::end_challenge(PeerEntry& entry, const HelloReject& reject) {
   const auto challenge = std::exchange(entry.challenge, nullptr);
   challenge->link->use.challenged = nullptr;
-  refuse(*challenge->link, name_in_use(peers_[entry.link->use.peer], entry.link->remote()));
+  refuse(*challenge->link, reject);
 }
 
 void Links::challenge_won(PeerEntry& entry) {

@@ -26,7 +26,7 @@
 namespace canopy::net {
 
 struct LocalListenerOptions {
-  ChannelOptions channel;
+  ChannelOptions channel{};
   std::size_t channels_max = 64;  // open at once; more are closed at once, and counted
 };
 
