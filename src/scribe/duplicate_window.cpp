@@ -21,7 +21,8 @@ bool DuplicateWindow::insert(const wire::MessageId& id, std::size_t capacity) {
   if (std::ranges::find(hashes_, hash) != hashes_.end()) return false;
   if (hashes_.size() < capacity) {
     // A ring that has turned is straightened before it grows.
-    std::ranges::rotate(hashes_, hashes_.begin() + static_cast<std::ptrdiff_t>(oldest_));
+    std::rotate(hashes_.begin(), hashes_.begin() + static_cast<std::ptrdiff_t>(oldest_),
+                hashes_.end());
     oldest_ = 0;
     hashes_.push_back(hash);
   } else {
