@@ -118,9 +118,7 @@ SilentPort::SilentPort(asio::io_context& io) : acceptor_(io, Tcp::v4()) {
   // The queue of a port that never accepts takes this many, and drops the rest.
   for (int i = 0; i < 2; ++i) {
     fillers_.emplace_back(io, Tcp::v4());
-    fillers_.back().non_blocking(true);
-    error_code in_progress;
-    fillers_.back().connect(address, in_progress);
+    fillers_.back().async_connect(address, [](error_code) {});
   }
 }
 
