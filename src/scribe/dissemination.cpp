@@ -153,7 +153,8 @@ void Dissemination::serve(const wire::Publish& publish, Way way) {
   Group* group = core_.find(publish.group);
   if (*group->name() != publish.name) return acknowledge(publish, errc::name_conflict, way);
   const bool handing_over = group->standing() == Standing::handing_over;
-  if (group->first_sight(publish.id, window_of(*group))) {
+  const bool fresh = group->first_sight(publish.id, window_of(*group));
+  if (fresh) {
     wire::Multicast message;
     message.group = publish.group;
     message.id = publish.id;
@@ -162,7 +163,7 @@ void Dissemination::serve(const wire::Publish& publish, Way way) {
   } else {
     ++core_.counters.duplicates_dropped;
   }
-  if (handing_over) {
+  if (handing_over && fresh) {
     // The new root may have children of its own by now; it answers as well.
     core_.send(roots_.record(publish.group)->successor, publish);
   } else {
@@ -212,7 +213,9 @@ void Dissemination::on_multicast(PeerRef from, const wire::Multicast& message) {
     return tree_.answer_stray(from, message.group);
   }
   core_.neighbors.heard_from_parent(from, core_.now());
-  if (group->first_sight(message.id, window_of(*group))) {
+  const bool fresh = group->first_sight(message.id, window_of(*group));
+  tree_.on_multicast(*group, message.group, from, fresh);
+  if (fresh) {
     spread(message, *group, from);
   } else {
     ++core_.counters.duplicates_dropped;

@@ -74,9 +74,9 @@ void Group::owe_leave_to(PeerRef peer) noexcept {
 }
 
 PeerRef Group::take_untold_parent() noexcept {
-  if (former_parent_told_) return {};
+  const PeerRef former = untold_parent();
   former_parent_told_ = true;
-  return former_parent_;
+  return former;
 }
 
 void Group::drop_parent() noexcept {

@@ -66,6 +66,9 @@ class Group {
 
   PeerRef parent() const noexcept { return parent_; }
   // The parent before, unless it knows already that it no longer is one.
+  PeerRef untold_parent() const noexcept {
+    return former_parent_told_ ? PeerRef{} : former_parent_;
+  }
   PeerRef take_untold_parent() noexcept;
   const wire::Peers& root_path() const noexcept { return root_path_; }
   bool on_root_path(PeerRef peer) const noexcept;
@@ -88,6 +91,7 @@ class Group {
   // dead, and what it sends until then is welcome.
   void lose_parent() noexcept;
   void welcome_former_until(MonoTime time) noexcept { former_welcome_until_ = time; }
+  MonoTime former_welcome_until() const noexcept { return former_welcome_until_; }
   // The same without remembering it.
   void drop_parent() noexcept;
   // The peer has taken the root over and sends multicasts here as to a child.

@@ -14,12 +14,15 @@ namespace canopy::scribe {
 
 namespace {
 
-// An old root that departs is closer than its successor until its goodbye; it
-// is not to be given back what it has just handed over.
-constexpr Duration predecessor_grace = std::chrono::seconds(5);
 // Replicas are kept for this many refreshes without a root's confirmation.
 constexpr int replica_refreshes = 20;
 constexpr std::size_t states_max = 1024;  // in one message, as the codec carries them
+
+// An old root that departs is closer than its successor until its goodbye; it
+// is not to be given back what it has just handed over.
+Duration predecessor_grace(const Config& config) {
+  return config.departure_timeout + 2 * config.heartbeat_interval;
+}
 
 }  // namespace
 
@@ -203,7 +206,7 @@ void Roots::on_state_request(PeerRef from, const wire::RootStateRequest& request
   wire::RootStateReply reply;
   reply.nonce = request.nonce;
   reply.group = request.group;
-  reply.root = record && group && group->serves_as_root();
+  reply.root = record && group && group->serves_as_root() && !core_.departing;
   if (record) reply.states.push_back(record->state);
   core_.send(from, reply);
 
@@ -289,7 +292,7 @@ bool Roots::take_over(PeerRef from, const wire::GroupState& state) {
     if (!group) return false;
   }
   record.predecessor = from;
-  record.predecessor_until = core_.now() + predecessor_grace;
+  record.predecessor_until = core_.now() + predecessor_grace(core_.config);
   if (record.state.name == state.name) tree_.adopt_old_root(state.group, from);
   if (searches_.contains(state.group)) finish_search(state.group);
   return true;
@@ -332,8 +335,7 @@ void Roots::handed_over_to(PeerRef peer, const Id& id) {
   record.own = false;
   record.successor = {};
   record.touched = core_.now();
-  group->step_down();
-  group->owe_leave_to(peer);
+  tree_.step_down_below(*group, id, peer);
   if (group->needed() && !core_.departing) {
     tree_.look_for_parent(id, Duration::zero());
   } else {

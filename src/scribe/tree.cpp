@@ -19,6 +19,9 @@ constexpr unsigned backoff_doublings_max = 16;
 constexpr double retry_jitter = 0.2;
 constexpr Duration detour_delay = std::chrono::milliseconds(50);
 constexpr Duration stray_interval = std::chrono::milliseconds(100);
+// A former parent that has sent nothing for this share of a heartbeat interval
+// has nothing under way any more.
+constexpr int farewell_share = 4;
 
 boost::system::error_code error_of(wire::JoinRefusal reason) {
   switch (reason) {
@@ -210,9 +213,8 @@ void Tree::on_join_ack(PeerRef from, const wire::JoinAck& ack) {
     case AckVerdict::attached: {
       join_timers_.cancel(id);
       core_.add_edge(from, Side::child_of, id);
-      const PeerRef former = group->take_untold_parent();
-      if (former && former != from) send_leave(former, id, group->join_nonce());
-      group->welcome_former_until(core_.now() + core_.config.heartbeat_interval);
+      if (group->untold_parent() == from) group->take_untold_parent();
+      plan_farewell(*group, id);
       refuse_pending_ancestors(*group, id);
       settled(id, group->root_path() != path_before);
       prune(id);  // the refused may have been all that it was in the tree for
@@ -296,6 +298,37 @@ void Tree::send_leave(PeerRef to, const Id& id, std::uint32_t nonce) {
   core_.send(to, wire::Leave{id, nonce});
 }
 
+// Between two parents: what the old one's ancestors had sent before the new one
+// knew of this node is still on its way here through the old one. So that keeps
+// its child until both streams are seen to overlap, or the old one's dries up.
+void Tree::plan_farewell(Group& group, const Id& id) {
+  group.welcome_former_until(core_.now() + core_.config.heartbeat_interval);
+  if (!group.untold_parent()) return;
+  if (!core_.config.maintenance) return say_farewell(group, id);
+  farewells_.schedule(id, core_.now() + core_.config.heartbeat_interval / farewell_share);
+  core_.wake_at(farewells_.next());
+}
+
+void Tree::say_farewell(Group& group, const Id& id) {
+  farewells_.cancel(id);
+  if (const PeerRef former = group.take_untold_parent()) {
+    send_leave(former, id, core_.last_nonce);
+  }
+}
+
+void Tree::on_multicast(const Group& group, const Id& id, PeerRef from, bool fresh) {
+  const PeerRef former = group.untold_parent();
+  if (!former || !farewells_.contains(id)) return;
+  if (!fresh) {
+    // Links keep order: all that came before it has come, all after it will.
+    farewells_.schedule(id, core_.now());
+  } else if (from == former) {
+    const MonoTime quiet = core_.now() + core_.config.heartbeat_interval / farewell_share;
+    farewells_.schedule(id, std::min(quiet, group.former_welcome_until()));
+  }
+  core_.wake_at(farewells_.next());
+}
+
 void Tree::prune(const Id& id) {
   Group* group = core_.find(id);
   if (!group || group->needed()) return;
@@ -304,9 +337,7 @@ void Tree::prune(const Id& id) {
     core_.neighbors.remove(group->parent(), Side::child_of, id);
     send_leave(group->parent(), id, group->join_nonce());
   }
-  if (const PeerRef former = group->take_untold_parent()) {
-    send_leave(former, id, core_.last_nonce);
-  }
+  say_farewell(*group, id);
   core_.groups.erase(id);
 }
 
@@ -369,6 +400,7 @@ void Tree::tell_children_path(Group& group, const Id& id) {
 
 void Tree::drop_looped_parent(Group& group, const Id& id) {
   ++core_.counters.loops_found;
+  say_farewell(group, id);
   if (group.parent()) core_.neighbors.remove(group.parent(), Side::child_of, id);
   group.drop_parent();
   look_for_parent(id, core_.env.random().jittered(detour_delay, 0.5), true);
@@ -378,6 +410,7 @@ void Tree::drop_looped_parent(Group& group, const Id& id) {
 
 void Tree::lose_parent(Group& group, const Id& id, Loss loss, Duration spread) {
   ++core_.counters.parents_lost;
+  say_farewell(group, id);
   core_.neighbors.remove(group.parent(), Side::child_of, id);
   if (loss == Loss::silent) {
     group.lose_parent();
@@ -434,12 +467,18 @@ void Tree::on_orphaned(PeerRef from, const wire::Orphaned& orphaned) {
 
 void Tree::release_parent(Group& group, const Id& id) {
   join_timers_.cancel(id);
-  if (group.parent()) core_.neighbors.remove(group.parent(), Side::child_of, id);
-  group.lose_parent();
-  group.welcome_former_until(core_.now() + core_.config.heartbeat_interval);
-  if (const PeerRef parent = group.take_untold_parent()) {
-    send_leave(parent, id, core_.last_nonce);
+  if (group.parent()) {
+    say_farewell(group, id);
+    core_.neighbors.remove(group.parent(), Side::child_of, id);
+    group.lose_parent();
   }
+  plan_farewell(group, id);
+}
+
+void Tree::step_down_below(Group& group, const Id& id, PeerRef root) {
+  say_farewell(group, id);
+  group.step_down();
+  group.owe_leave_to(root);
 }
 
 void Tree::activated() {
@@ -487,6 +526,7 @@ void Tree::leave_all() {
 }
 
 void Tree::tick() {
+  for (const Id& id : farewells_.take_due(core_.now())) say_farewell(*core_.find(id), id);
   for (const Id& id : join_timers_.take_due(core_.now())) {
     const Group* group = core_.find(id);
     if (group && group->standing() == Standing::joining) send_join(id);

@@ -5,6 +5,7 @@
 // out to be a group's root. Not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -41,6 +42,8 @@ class Tree {
   // of a flood of such messages, not each is answered.
   void answer_stray(PeerRef from, const Id& id);
   void disclaim(PeerRef from, const Id& id);
+  // A multicast has come; for the first time, if it is fresh.
+  void on_multicast(const Group& group, const Id& id, PeerRef from, bool fresh);
 
   // --- Lost neighbours ---
   enum class Loss {
@@ -62,8 +65,10 @@ class Tree {
   // The group has become in_tree(): children and members learn it.
   void settled(const Id& id, bool path_changed);
   void look_for_parent(const Id& id, Duration delay, bool detour = false);
-  // Says goodbye to the parent, because this node becomes the root.
+  // Parts with the parent, because this node becomes the root.
   void release_parent(Group& group, const Id& id);
+  // This node is no root any more, and below the peer that is one now.
+  void step_down_below(Group& group, const Id& id, PeerRef root);
   // The peer is a child without having sent a JOIN: an old root.
   void adopt_old_root(const Id& id, PeerRef peer);
   // The group cannot be: everybody below is told, the membership ends.
@@ -77,7 +82,7 @@ class Tree {
   void depart();
   void leave_all();  // whoever is still served
   void tick();
-  MonoTime next_deadline() const { return join_timers_.next(); }
+  MonoTime next_deadline() const { return std::min(join_timers_.next(), farewells_.next()); }
 
  private:
   void send_join(const Id& id);
@@ -86,6 +91,8 @@ class Tree {
   void remove_child(Group& group, const Id& id, PeerRef peer);
   void refuse(const wire::GroupJoin& join, wire::JoinRefusal reason);
   void send_leave(PeerRef to, const Id& id, std::uint32_t nonce);
+  void plan_farewell(Group& group, const Id& id);
+  void say_farewell(Group& group, const Id& id);
   wire::Peers nearest(const wire::Peers& path) const;
   void tell_children_path(Group& group, const Id& id);
   void drop_looped_parent(Group& group, const Id& id);
@@ -98,6 +105,7 @@ class Tree {
   Core& core_;
   Roots& roots_;
   DeadlineSet<Id> join_timers_;
+  DeadlineSet<Id> farewells_;  // LEAVEs that former parents are owed
   std::map<Id, std::vector<Completion>> waiting_joins_;
   // Against floods: the latest stray that was answered.
   PeerRef stray_peer_;

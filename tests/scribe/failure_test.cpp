@@ -61,6 +61,15 @@ class FailureTest : public testing::TestWithParam<std::uint64_t> {
     return found;
   }
 
+  // Its messages come and go late, but for control traffic.
+  void slow_down(PeerRef slow) {
+    net.lag = [slow](PeerRef from, PeerRef to, const wire::Message& message) {
+      const bool late =
+          (from == slow || to == slow) && wire::traffic_class(message) == wire::TrafficClass::bulk;
+      return late ? Duration(100ms) : Duration::zero();
+    };
+  }
+
   // Publishes every 20 ms for so long, under running numbers.
   void publish_for(Duration span, PeerRef publisher, wire::AckMode ack) {
     const MonoTime end = net.now() + span;
@@ -259,6 +268,62 @@ TEST_P(FailureTest, ADepartingForwarderLosesNothing) {
   expect_no_duplicates();
   for (const PeerRef member : before) expect_everything_at(member, 0, published);
   expect_sound_within(5s);
+}
+
+// Its children find another parent long before the latest messages come through it.
+TEST_P(FailureTest, ADepartingForwarderThatIsBehindLosesNothing) {
+  grow(40);
+  const std::vector<PeerRef> before = listeners();
+  const PeerRef publisher = outsider();
+  for (int i = 0; i < 3; ++i) {
+    const PeerRef leaver = forwarder_with_children();
+    ASSERT_TRUE(leaver);
+    slow_down(leaver);
+    publish_for(500ms, publisher, wire::AckMode::none);
+    net[leaver].peer->depart();
+    publish_for(1500ms, publisher, wire::AckMode::none);
+    EXPECT_TRUE(net[leaver].peer->departed());
+    net.kill(leaver);
+  }
+  net.run_for(1s);
+  expect_no_duplicates();
+  for (const PeerRef member : before) expect_everything_at(member, 0, published);
+  expect_sound_within(5s);
+}
+
+TEST_P(FailureTest, ADepartingRootThatIsBehindLosesNothing) {
+  grow(40);
+  const PeerRef publisher = outsider();
+  std::set<PeerRef> gone;
+  const std::vector<PeerRef> before = listeners();
+  for (int i = 0; i < 3; ++i) {
+    const PeerRef leaver = root();
+    gone.insert(leaver);
+    slow_down(leaver);
+    publish_for(500ms, publisher, wire::AckMode::root);
+    net[leaver].peer->depart();
+    publish_for(1500ms, publisher, wire::AckMode::root);
+    EXPECT_TRUE(net[leaver].peer->departed());
+    net.kill(leaver);
+  }
+  net.run_for(3s);
+  expect_no_duplicates();
+  for (const PeerRef member : before) {
+    if (!gone.contains(member)) expect_everything_at(member, 0, published);
+  }
+  expect_sound_within(5s);
+}
+
+// One message, and nothing after it that would show that it has come.
+TEST_P(FailureTest, TheLastMessageBeforeADepartureArrives) {
+  grow(40);
+  const PeerRef leaver = forwarder_with_children();
+  ASSERT_TRUE(leaver);
+  slow_down(leaver);
+  net.shout(outsider(), prices, "the last");
+  net[leaver].peer->depart();
+  EXPECT_TRUE(net.run_until([&] { return net[leaver].peer->departed(); }, 2s));
+  for (const PeerRef member : listeners()) EXPECT_EQ(net[member].count("the last"), 1U);
 }
 
 TEST_P(FailureTest, ADepartingRootLosesNothing) {

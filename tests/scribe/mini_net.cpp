@@ -139,8 +139,9 @@ void MiniNet::transmit(PeerRef from, PeerRef to, wire::Message message) {
   ++sent_[std::string(wire::type_name(message))];
   if (!boxes_.at(from)->alive) return;
   if (lost && lost(from, to, message)) return;
-  MonoTime& busy_until = link_busy_until_[{from, to}];
-  busy_until = std::max(busy_until, now_ + delay(from, to) + Duration(random_.below(100)));
+  MonoTime& busy_until = link_busy_until_[{from, to, wire::traffic_class(message)}];
+  const Duration more = lag ? lag(from, to, message) : Duration::zero();
+  busy_until = std::max(busy_until, now_ + delay(from, to) + more + Duration(random_.below(100)));
   push({busy_until, 0, from, to, false, std::make_shared<wire::Message>(std::move(message))});
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <queue>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "scribe/overlay_peer.hpp"
@@ -85,6 +86,9 @@ class MiniNet {
   // Drops messages of this type that `lost` says so of.
   std::function<bool(PeerRef from, PeerRef to, const wire::Message&)> lost;
 
+  // How much longer than its link's delay a message takes; later ones of its class wait.
+  std::function<Duration(PeerRef from, PeerRef to, const wire::Message&)> lag;
+
   void run_for(Duration span);
   // Whether it came true before the deadline.
   bool run_until(const std::function<bool()>& done, Duration limit);
@@ -143,7 +147,7 @@ class MiniNet {
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::map<PeerRef, std::unique_ptr<Box>> boxes_;
   std::map<PeerRef, std::pair<double, double>> places_;
-  std::map<std::pair<PeerRef, PeerRef>, MonoTime> link_busy_until_;
+  std::map<std::tuple<PeerRef, PeerRef, wire::TrafficClass>, MonoTime> link_busy_until_;
   std::map<std::string, std::uint64_t> sent_;
   std::vector<std::unique_ptr<OverlayConfig>> configs_;
 };

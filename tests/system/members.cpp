@@ -5,7 +5,7 @@
 namespace canopy::system_test {
 
 void Members::join(std::size_t daemon) {
-  cluster_[daemon].client().send(
+  joins_[daemon] = cluster_[daemon].client().send(
       control::Join{{group_, ""}}, [this, daemon](const control::AnswerEnvelope& envelope) {
         if (std::holds_alternative<control::Joined>(envelope.answer)) ++joined_;
         const auto* message = std::get_if<control::Message>(&envelope.answer);
@@ -13,6 +13,11 @@ void Members::join(std::size_t daemon) {
         if (!received_[daemon].emplace(message->content.payload.view()).second) ++duplicates_;
         last_[daemon] = Clock::now();
       });
+}
+
+void Members::leave() {
+  for (const auto& [daemon, request] : joins_) cluster_[daemon].client().cancel(request);
+  joins_.clear();
 }
 
 void publish(Daemon& daemon, const std::string& group, const std::string& text,

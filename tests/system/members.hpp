@@ -17,6 +17,7 @@ class Members {
   Members(Cluster& cluster, std::string group) : cluster_(cluster), group_(std::move(group)) {}
 
   void join(std::size_t daemon);
+  void leave();  // all who have joined
   std::size_t joined() const noexcept { return joined_; }
 
   // Payloads that arrived at this daemon, and when the last one did.
@@ -28,6 +29,7 @@ class Members {
  private:
   Cluster& cluster_;
   std::string group_;
+  std::map<std::size_t, std::uint64_t> joins_;  // the request of each daemon's membership
   std::size_t joined_ = 0;
   std::uint64_t duplicates_ = 0;
   std::map<std::size_t, std::set<std::string>> received_;

@@ -104,7 +104,7 @@ TEST(Publish, ReachesEveryMemberOnce) {
   EXPECT_EQ(members.duplicates(), 0U);
 }
 
-TEST(Publish, DISABLED_LosesNothingWhileAForwarderAndTheRootDepartInOrder) {
+TEST(Publish, LosesNothingWhileAForwarderAndTheRootDepartInOrder) {
   Cluster cluster({"--digit-bits", "2", "--leaf-set", "4"});
   cluster.start(16);
   ASSERT_TRUE(cluster.becomes_one_ring(seconds(20) * slowness)) << cluster.logs();
