@@ -35,8 +35,9 @@ class FaultTest : public testing::Test {
     ASSERT_TRUE(cluster_.becomes_one_ring(seconds(30) * slowness)) << cluster_.logs();
     // What tree a group gets, hangs on how the ring came together.
     for (int n = 0; n < groups_tried_max && forwarders().size() < 2; ++n) {
-      group_ = "group-" + std::to_string(n);
-      if (root_of(group_) < member_count) continue;
+      const std::string group = "group-" + std::to_string(n);
+      if (root_of(group) < member_count) continue;
+      group_ = group;
       ASSERT_TRUE(everybody_joins()) << cluster_.logs();
     }
     ASSERT_GE(forwarders().size(), 2U) << "the tree has too few forwarders to test anything";
