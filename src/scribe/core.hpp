@@ -61,8 +61,8 @@ struct Core {
     return found == groups.end() ? nullptr : &found->second;
   }
 
-  void add_edge(PeerRef peer, Side side, const Id& group) {
-    neighbors.add(peer, side, group, now());
+  void add_edge(PeerRef peer, Side side, const Edge& edge) {
+    neighbors.add(peer, side, edge, now());
     if (config.maintenance) wake_at(neighbors.next_deadline());
   }
 

@@ -53,6 +53,7 @@ class Group {
 
   bool member = false;
   ChildrenTable children;
+  std::uint64_t told_path_hash = 0;  // of the path that the children were told
 
   Standing standing() const noexcept { return standing_; }
   bool serves_as_root() const noexcept {

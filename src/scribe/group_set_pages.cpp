@@ -42,15 +42,17 @@ bool well_formed(const wire::GroupSetPage& page) noexcept {
          (page.first <= page.groups.front() && page.groups.back() <= page.last);
 }
 
-PageDifference compare(const wire::GroupSetPage& page, const std::vector<Id>& own) {
+PageComparison compare(const wire::GroupSetPage& page, const std::vector<Id>& own) {
   const auto begin = std::ranges::lower_bound(own, page.first);
   const auto end = std::ranges::upper_bound(own, page.last);
-  PageDifference difference;
+  PageComparison comparison;
   std::set_difference(page.groups.begin(), page.groups.end(), begin, end,
-                      std::back_inserter(difference.only_theirs));
+                      std::back_inserter(comparison.only_theirs));
   std::set_difference(begin, end, page.groups.begin(), page.groups.end(),
-                      std::back_inserter(difference.only_ours));
-  return difference;
+                      std::back_inserter(comparison.only_ours));
+  std::set_intersection(begin, end, page.groups.begin(), page.groups.end(),
+                        std::back_inserter(comparison.both));
+  return comparison;
 }
 
 }  // namespace canopy::scribe

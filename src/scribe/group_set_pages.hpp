@@ -25,11 +25,12 @@ std::vector<wire::GroupSetPage> make_pages(const std::vector<Id>& groups, bool a
 // Whether the page is what make_pages can have made.
 bool well_formed(const wire::GroupSetPage& page) noexcept;
 
-struct PageDifference {
+struct PageComparison {
   std::vector<Id> only_theirs;  // in the page, not in the own set
   std::vector<Id> only_ours;    // in the page's range, not in the page
+  std::vector<Id> both;
 };
 
-PageDifference compare(const wire::GroupSetPage& page, const std::vector<Id>& own);
+PageComparison compare(const wire::GroupSetPage& page, const std::vector<Id>& own);
 
 }  // namespace canopy::scribe

@@ -24,12 +24,16 @@ bool lasting(std::uint8_t& mismatches, bool same) noexcept {
 
 }  // namespace
 
-void Neighbors::add(PeerRef peer, Side side, const Id& group, MonoTime now) {
+EdgeSet& Neighbors::edges(Neighbor& neighbor, Side side) noexcept {
+  return side == Side::parent_of ? neighbor.parent_of : neighbor.child_of;
+}
+
+void Neighbors::add(PeerRef peer, Side side, const Edge& edge, MonoTime now) {
   const auto place = std::ranges::lower_bound(table_, peer, {}, &Neighbor::peer);
   const bool known = place != table_.end() && place->peer == peer;
   Neighbor& neighbor = known ? *place : *table_.insert(place, Neighbor{});
   neighbor.peer = peer;
-  GroupSet& set = side == Side::parent_of ? neighbor.parent_of : neighbor.child_of;
+  EdgeSet& set = edges(neighbor, side);
   if (side == Side::parent_of) {
     neighbor.heard_child = now;
     // The JoinAck that goes with it is a sign of life; the first heartbeat
@@ -40,17 +44,24 @@ void Neighbors::add(PeerRef peer, Side side, const Id& group, MonoTime now) {
     heard(neighbor, now);
     if (set.empty() && neighbor.parent_of.empty()) neighbor.told = now;
   }
-  set.add(group);
+  set.add(edge);
   next_deadline_ = std::min(next_deadline_, deadline_of(neighbor));
 }
 
-void Neighbors::remove(PeerRef peer, Side side, const Id& group) {
+void Neighbors::remove(PeerRef peer, Side side, const Edge& edge) {
   const auto place = std::ranges::lower_bound(table_, peer, {}, &Neighbor::peer);
   CANOPY_ASSERT(place != table_.end() && place->peer == peer);
-  GroupSet& set = side == Side::parent_of ? place->parent_of : place->child_of;
+  EdgeSet& set = edges(*place, side);
   CANOPY_ASSERT(!set.empty());
-  set.remove(group);
+  set.remove(edge);
   if (place->parent_of.empty() && place->child_of.empty()) table_.erase(place);
+}
+
+void Neighbors::change(PeerRef peer, Side side, const Edge& before, const Edge& after) {
+  Neighbor* neighbor = find(peer);
+  CANOPY_ASSERT(neighbor && !edges(*neighbor, side).empty());
+  edges(*neighbor, side).remove(before);
+  edges(*neighbor, side).add(after);
 }
 
 void Neighbors::sent_to(PeerRef peer, MonoTime now) noexcept {
@@ -75,8 +86,8 @@ void Neighbors::start_over(MonoTime now) noexcept {
 
 Neighbors::Mismatch Neighbors::on_heartbeat(PeerRef from, const wire::TreeHeartbeat& heartbeat,
                                             MonoTime now) {
-  const GroupSet their_parent_of{heartbeat.parent_hash, heartbeat.parent_count};
-  const GroupSet their_child_of{heartbeat.child_hash, heartbeat.child_count};
+  const EdgeSet their_parent_of{heartbeat.parent_hash, heartbeat.parent_count};
+  const EdgeSet their_child_of{heartbeat.child_hash, heartbeat.child_count};
   Neighbor* neighbor = find(from);
   if (!neighbor) {
     // Nothing is shared, so nothing can be lost by speaking up at once.

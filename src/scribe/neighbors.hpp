@@ -2,11 +2,11 @@
 // however many groups run over the edge.
 //
 // A parent lets a child hear from it every heartbeat_interval; a child reports
-// to its parent every child_refresh_interval. Both say which groups they share
-// by a GroupSet per direction, so that a difference between the two ends is
-// noticed. Multicasts do a heartbeat's work, except that every few seconds one
-// is sent nevertheless, for its sets. About a hundred bytes a neighbour.
-// No I/O: says what is due, and to whom. Not thread-safe.
+// to its parent every child_refresh_interval. Both say which groups they share,
+// and by which paths from the root, by an EdgeSet per direction, so that a
+// difference between the two ends is noticed. Multicasts do a heartbeat's work, except that every
+// few seconds one is sent nevertheless, for its sets. About a hundred bytes a neighbour. No I/O:
+// says what is due, and to whom. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 #include "base/peer.hpp"
 #include "base/time.hpp"
 #include "scribe/config.hpp"
-#include "scribe/group_set.hpp"
+#include "scribe/edge_set.hpp"
 #include "wire/scribe_messages.hpp"
 
 namespace canopy::scribe {
@@ -29,8 +29,10 @@ class Neighbors {
  public:
   explicit Neighbors(const Config& config) : config_(config) {}
 
-  void add(PeerRef peer, Side side, const Id& group, MonoTime now);
-  void remove(PeerRef peer, Side side, const Id& group);
+  void add(PeerRef peer, Side side, const Edge& edge, MonoTime now);
+  void remove(PeerRef peer, Side side, const Edge& edge);
+  // The same group's edge, by another path from the root.
+  void change(PeerRef peer, Side side, const Edge& before, const Edge& after);
 
   // Tree traffic went to the neighbour, or came from it as a parent.
   void sent_to(PeerRef peer, MonoTime now) noexcept;
@@ -67,8 +69,8 @@ class Neighbors {
     std::uint8_t parent_of_mismatches = 0;
     std::uint8_t child_of_mismatches = 0;
     bool doubted = false;  // as a parent, since it was heard last
-    GroupSet parent_of;
-    GroupSet child_of;
+    EdgeSet parent_of;
+    EdgeSet child_of;
     MonoTime sent{};          // the latest sign of life to it
     MonoTime told{};          // the latest heartbeat to it
     MonoTime heard_parent{};  // from it as a parent
@@ -76,6 +78,7 @@ class Neighbors {
   };
 
   static void heard(Neighbor& neighbor, MonoTime now) noexcept;
+  static EdgeSet& edges(Neighbor& neighbor, Side side) noexcept;
   void start_over(MonoTime now) noexcept;
   Neighbor* find(PeerRef peer) noexcept;
   const Neighbor* find(PeerRef peer) const noexcept;

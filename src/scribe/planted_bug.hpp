@@ -8,8 +8,7 @@ namespace canopy::scribe {
 
 enum class PlantedBug {
   none = 0,
-  loops_accepted = 1,    // a JOIN from a node on the own root path is adopted
-  leave_not_pruned = 2,  // a forwarder stays when its last child has left
+  leave_not_pruned = 1,  // a forwarder stays when its last child has left
 };
 
 #ifdef CANOPY_PLANTED_SCRIBE_BUG

@@ -82,21 +82,23 @@ void Repair::on_page(PeerRef from, const wire::GroupSetPage& page) {
 
 // The sender tells in which groups it takes this node for its parent.
 void Repair::settle_as_parent(PeerRef child, const wire::GroupSetPage& page) {
-  const PageDifference difference = compare(page, shared_groups(child, Side::parent_of));
-  for (const Id& id : difference.only_theirs) core_.send(child, wire::Orphaned{id});
+  const PageComparison groups = compare(page, shared_groups(child, Side::parent_of));
+  for (const Id& id : groups.only_theirs) core_.send(child, wire::Orphaned{id});
   // A JoinAck may have crossed the page: entries that are this young stay.
   const Duration guard = 2 * core_.config.heartbeat_interval;
-  for (const Id& id : difference.only_ours) {
+  for (const Id& id : groups.only_ours) {
     const Child* entry = core_.find(id)->children.find(child);
     if (ChildrenTable::age(*entry, core_.now()) >= guard) tree_.strike_child(id, child);
   }
+  // Or it is the path that it does not know.
+  for (const Id& id : groups.both) tree_.tell_path(child, id);
 }
 
 // The sender tells in which groups it takes this node for its child.
 void Repair::settle_as_child(PeerRef parent, const wire::GroupSetPage& page) {
-  const PageDifference difference = compare(page, shared_groups(parent, Side::child_of));
-  for (const Id& id : difference.only_theirs) tree_.disclaim(parent, id);
-  for (const Id& id : difference.only_ours) tree_.parent_disowned(id, parent);
+  const PageComparison groups = compare(page, shared_groups(parent, Side::child_of));
+  for (const Id& id : groups.only_theirs) tree_.disclaim(parent, id);
+  for (const Id& id : groups.only_ours) tree_.parent_disowned(id, parent);
 }
 
 }  // namespace canopy::scribe

@@ -102,7 +102,7 @@ Tree::Outcome Tree::on_join(const wire::GroupJoin& join, bool may_pass_on) {
     may_pass_on = may_pass_on && !group->in_tree();
     return decline(wire::JoinRefusal::name_conflict);
   }
-  if (group->on_root_path(join.child) && planted_bug != PlantedBug::loops_accepted) {
+  if (group->on_root_path(join.child)) {
     ++core_.counters.loops_refused;
     return decline(wire::JoinRefusal::loop);
   }
@@ -115,7 +115,7 @@ Tree::Outcome Tree::on_join(const wire::GroupJoin& join, bool may_pass_on) {
   if (group->in_tree()) {
     acknowledge(*group, join.group, child);
   } else if (child.acknowledged) {
-    forget_acknowledgement(join.group, child);  // it asks again: answered when settled
+    forget_acknowledgement(*group, join.group, child);  // it asks again: answered when settled
   }
   if (fresh) look_for_parent(join.group, Duration::zero());
   return Outcome::handled;
@@ -123,21 +123,20 @@ Tree::Outcome Tree::on_join(const wire::GroupJoin& join, bool may_pass_on) {
 
 void Tree::acknowledge(Group& group, const Id& id, Child& child) {
   if (!child.acknowledged) {
+    core_.add_edge(child.peer, Side::parent_of, edge_below(group, id));
     child.acknowledged = 1;
-    core_.add_edge(child.peer, Side::parent_of, id);
   }
-  core_.send(child.peer, wire::JoinAck{id, child.nonce,
-                                       group.path_below(core_.self, core_.config.root_path_max)});
+  core_.send(child.peer, wire::JoinAck{id, child.nonce, path_below(group)});
 }
 
-void Tree::forget_acknowledgement(const Id& id, Child& child) {
+void Tree::forget_acknowledgement(const Group& group, const Id& id, Child& child) {
   child.acknowledged = 0;
-  core_.neighbors.remove(child.peer, Side::parent_of, id);
+  core_.neighbors.remove(child.peer, Side::parent_of, {id, group.told_path_hash});
 }
 
 void Tree::remove_child(Group& group, const Id& id, PeerRef peer) {
   Child* child = group.children.find(peer);
-  if (child && child->acknowledged) forget_acknowledgement(id, *child);
+  if (child && child->acknowledged) forget_acknowledgement(group, id, *child);
   group.children.remove(peer);
 }
 
@@ -151,8 +150,8 @@ void Tree::adopt_old_root(const Id& id, PeerRef peer) {
   CANOPY_ASSERT(group);
   if (group->children.contains(peer)) return;
   // An edge from the start, so that heartbeats find out if its JOIN never comes.
+  core_.add_edge(peer, Side::parent_of, edge_below(*group, id));
   group->children.adopt(peer, 0, core_.now()).acknowledged = 1;
-  core_.add_edge(peer, Side::parent_of, id);
 }
 
 // --- Looking for a parent ---
@@ -164,6 +163,10 @@ void Tree::look_for_parent(const Id& id, Duration delay, bool detour) {
   if (delay == Duration::zero() || !core_.config.maintenance) return send_join(id);
   join_timers_.schedule(id, core_.now() + delay);
   core_.wake_at(join_timers_.next());
+}
+
+void Tree::look_elsewhere(const Id& id) {
+  look_for_parent(id, core_.env.random().jittered(detour_delay, 0.5), true);
 }
 
 void Tree::send_join(const Id& id) {
@@ -212,7 +215,7 @@ void Tree::on_join_ack(PeerRef from, const wire::JoinAck& ack) {
   switch (group->on_join_ack(from, ack.nonce, nearest(ack.root_path), core_.self)) {
     case AckVerdict::attached: {
       join_timers_.cancel(id);
-      core_.add_edge(from, Side::child_of, id);
+      core_.add_edge(from, Side::child_of, edge_above(*group, id));
       if (group->untold_parent() == from) group->take_untold_parent();
       plan_farewell(*group, id);
       refuse_pending_ancestors(*group, id);
@@ -220,7 +223,7 @@ void Tree::on_join_ack(PeerRef from, const wire::JoinAck& ack) {
       prune(id);  // the refused may have been all that it was in the tree for
       break;
     }
-    case AckVerdict::path_changed: tell_children_path(*group, id); break;
+    case AckVerdict::path_changed: path_changed(*group, id, path_before); break;
     case AckVerdict::unchanged: break;
     case AckVerdict::surplus: send_leave(from, id, ack.nonce); break;
     case AckVerdict::loop:
@@ -261,9 +264,7 @@ void Tree::on_join_refused(PeerRef, const wire::JoinRefused& refusal) {
   switch (refusal.reason) {
     case wire::JoinRefusal::name_conflict:
     case wire::JoinRefusal::denied: fail(refusal.group, refusal.reason); break;
-    case wire::JoinRefusal::loop:
-      look_for_parent(refusal.group, core_.env.random().jittered(detour_delay, 0.5), true);
-      break;
+    case wire::JoinRefusal::loop: look_elsewhere(refusal.group); break;
     case wire::JoinRefusal::limit: break;  // the JOIN is sent again in a while
   }
 }
@@ -334,7 +335,7 @@ void Tree::prune(const Id& id) {
   if (!group || group->needed()) return;
   join_timers_.cancel(id);
   if (group->parent()) {
-    core_.neighbors.remove(group->parent(), Side::child_of, id);
+    forget_parent(*group, id);
     send_leave(group->parent(), id, group->join_nonce());
   }
   say_farewell(*group, id);
@@ -363,166 +364,6 @@ void Tree::disclaim(PeerRef from, const Id& id) {
   // While this node looks for a parent, one more that serves it does no harm.
   const Group* group = core_.find(id);
   if (!group || group->standing() != Standing::joining) send_leave(from, id, core_.last_nonce);
-}
-
-// --- The path from the root ---
-
-void Tree::on_root_path(PeerRef from, const wire::RootPathUpdate& update) {
-  Group* group = core_.find(update.group);
-  if (!group) return answer_stray(from, update.group);
-  switch (group->on_root_path(from, nearest(update.root_path), core_.self)) {
-    case PathVerdict::ignored:
-      if (group->judge(from, core_.now()) == SenderVerdict::stray) answer_stray(from, update.group);
-      break;
-    case PathVerdict::unchanged: break;
-    case PathVerdict::changed: tell_children_path(*group, update.group); break;
-    case PathVerdict::loop:
-      send_leave(from, update.group, group->join_nonce());
-      drop_looped_parent(*group, update.group);
-      break;
-  }
-  core_.neighbors.heard_from_parent(from, core_.now());
-}
-
-wire::Peers Tree::nearest(const wire::Peers& path) const {
-  const std::size_t kept = std::min<std::size_t>(path.size(), core_.config.root_path_max);
-  return {path.end() - static_cast<std::ptrdiff_t>(kept), path.end()};
-}
-
-void Tree::tell_children_path(Group& group, const Id& id) {
-  if (!group.in_tree()) return;
-  const wire::Peers path = group.path_below(core_.self, core_.config.root_path_max);
-  for (const Child& child : group.children) {
-    if (!child.acknowledged) continue;
-    core_.send(child.peer, wire::RootPathUpdate{id, path});
-  }
-}
-
-void Tree::drop_looped_parent(Group& group, const Id& id) {
-  ++core_.counters.loops_found;
-  say_farewell(group, id);
-  if (group.parent()) core_.neighbors.remove(group.parent(), Side::child_of, id);
-  group.drop_parent();
-  look_for_parent(id, core_.env.random().jittered(detour_delay, 0.5), true);
-}
-
-// --- Lost neighbours ---
-
-void Tree::lose_parent(Group& group, const Id& id, Loss loss, Duration spread) {
-  ++core_.counters.parents_lost;
-  say_farewell(group, id);
-  core_.neighbors.remove(group.parent(), Side::child_of, id);
-  if (loss == Loss::silent) {
-    group.lose_parent();
-  } else {
-    group.drop_parent();
-  }
-  const auto range = static_cast<std::uint64_t>(spread.count());
-  look_for_parent(id, Duration(range == 0 ? 0 : core_.env.random().below(range)));
-}
-
-void Tree::parent_lost(PeerRef peer, Loss loss, Duration spread) {
-  for (const Id& id : groups_where(peer)) lose_parent(*core_.find(id), id, loss, spread);
-}
-
-void Tree::parent_disowned(const Id& id, PeerRef peer) {
-  Group* group = core_.find(id);
-  if (group && group->parent() == peer) lose_parent(*group, id, Loss::silent, Duration::zero());
-}
-
-void Tree::parent_failed(const Id& id, PeerRef peer) {
-  Group* group = core_.find(id);
-  if (group && group->parent() == peer) lose_parent(*group, id, Loss::failed, Duration::zero());
-}
-
-std::vector<Id> Tree::groups_where(PeerRef parent) const {
-  std::vector<Id> ids;
-  for (const auto& [id, group] : core_.groups) {
-    if (group.parent() == parent) ids.push_back(id);
-  }
-  return ids;
-}
-
-void Tree::child_lost(PeerRef peer) {
-  std::vector<Id> ids;
-  for (const auto& [id, group] : core_.groups) {
-    if (group.children.contains(peer)) ids.push_back(id);
-  }
-  for (const Id& id : ids) strike_child(id, peer);
-}
-
-void Tree::strike_child(const Id& id, PeerRef peer) {
-  Group* group = core_.find(id);
-  if (!group || !group->children.contains(peer)) return;
-  ++core_.counters.children_struck;
-  remove_child(*group, id, peer);
-  prune(id);
-}
-
-void Tree::on_orphaned(PeerRef from, const wire::Orphaned& orphaned) {
-  parent_disowned(orphaned.group, from);
-}
-
-// --- Changing roles ---
-
-void Tree::release_parent(Group& group, const Id& id) {
-  join_timers_.cancel(id);
-  if (group.parent()) {
-    say_farewell(group, id);
-    core_.neighbors.remove(group.parent(), Side::child_of, id);
-    group.lose_parent();
-  }
-  plan_farewell(group, id);
-}
-
-void Tree::step_down_below(Group& group, const Id& id, PeerRef root) {
-  say_farewell(group, id);
-  group.step_down();
-  group.owe_leave_to(root);
-}
-
-void Tree::activated() {
-  std::vector<Id> ids;
-  for (const auto& [id, group] : core_.groups) {
-    if (group.standing() == Standing::joining) ids.push_back(id);
-  }
-  for (const Id& id : ids) send_join(id);
-}
-
-void Tree::depart() {
-  std::vector<Id> ids;
-  for (const auto& [id, group] : core_.groups) ids.push_back(id);
-  for (const Id& id : ids) {
-    Group& group = *core_.find(id);
-    join_timers_.cancel(id);
-    group.member = false;
-    complete(id, errc::shutting_down);
-    for (const PeerRef peer : group.children.peers()) send_off(group, id, peer);
-    prune(id);
-  }
-}
-
-// Children that are in the tree are served until they have found another
-// parent; the others need not wait for this node.
-void Tree::send_off(Group& group, const Id& id, PeerRef peer) {
-  const Child& child = *group.children.find(peer);
-  if (child.acknowledged) {
-    core_.send(peer, wire::Orphaned{id});
-  } else {
-    core_.send(peer, wire::JoinRefused{id, child.nonce, wire::JoinRefusal::loop});
-    group.children.remove(peer);
-  }
-}
-
-void Tree::leave_all() {
-  std::vector<Id> ids;
-  for (const auto& [id, group] : core_.groups) ids.push_back(id);
-  for (const Id& id : ids) {
-    Group& group = *core_.find(id);
-    for (const PeerRef peer : group.children.peers()) remove_child(group, id, peer);
-    if (group.root_role()) group.step_down();
-    prune(id);
-  }
 }
 
 void Tree::tick() {

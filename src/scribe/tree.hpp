@@ -58,6 +58,7 @@ class Tree {
   void child_lost(PeerRef peer);
   // One edge only, by repair.
   void strike_child(const Id& id, PeerRef peer);
+  void tell_path(PeerRef child, const Id& id);
 
   // --- For Roots ---
   // The group, in this node's tables from now on; null if there is no room.
@@ -85,16 +86,22 @@ class Tree {
   MonoTime next_deadline() const { return std::min(join_timers_.next(), farewells_.next()); }
 
  private:
+  void look_elsewhere(const Id& id);  // after a loop: by another way
   void send_join(const Id& id);
   void acknowledge(Group& group, const Id& id, Child& child);
-  void forget_acknowledgement(const Id& id, Child& child);
+  void forget_acknowledgement(const Group& group, const Id& id, Child& child);
   void remove_child(Group& group, const Id& id, PeerRef peer);
   void refuse(const wire::GroupJoin& join, wire::JoinRefusal reason);
   void send_leave(PeerRef to, const Id& id, std::uint32_t nonce);
   void plan_farewell(Group& group, const Id& id);
   void say_farewell(Group& group, const Id& id);
   wire::Peers nearest(const wire::Peers& path) const;
+  wire::Peers path_below(const Group& group) const;
+  Edge edge_above(const Group& group, const Id& id) const;  // to the parent
+  Edge edge_below(Group& group, const Id& id);              // to each child
+  void path_changed(Group& group, const Id& id, const wire::Peers& before);
   void tell_children_path(Group& group, const Id& id);
+  void forget_parent(const Group& group, const Id& id);
   void drop_looped_parent(Group& group, const Id& id);
   void lose_parent(Group& group, const Id& id, Loss loss, Duration spread);
   void send_off(Group& group, const Id& id, PeerRef peer);

@@ -8,8 +8,8 @@ namespace {
 constexpr MonoTime start{1h};
 const PeerRef ann{1};
 const PeerRef bob{2};
-const Id prices = Id::hash_of("prices");
-const Id news = Id::hash_of("news");
+const Edge prices{Id::hash_of("prices")};
+const Edge news{Id::hash_of("news")};
 
 class NeighborsTest : public testing::Test {
  protected:
@@ -103,7 +103,7 @@ TEST_F(NeighborsTest, AHeartbeatKeepsAParentOnlyIfItSpeaksAsOne) {
   neighbors.on_heartbeat(ann, {}, start + 2s);  // shares no group
   EXPECT_EQ(run(start + 2s, start + 2300ms).silent_parents, std::vector{ann});
 
-  GroupSet shared;
+  EdgeSet shared;
   shared.add(prices);
   neighbors.on_heartbeat(ann, {shared.hash, shared.count, 0, 0}, start + 2300ms);
   EXPECT_TRUE(run(start + 2300ms, start + 4500ms).silent_parents.empty());
@@ -138,10 +138,10 @@ TEST_F(NeighborsTest, BothEndsAgreeWhenTheyShareTheSameGroups) {
 
 TEST_F(NeighborsTest, ADifferenceHasToLastForTwoHeartbeats) {
   neighbors.add(ann, Side::child_of, prices, start);
-  GroupSet theirs;
+  EdgeSet theirs;
   theirs.add(news);
   const wire::TreeHeartbeat wrong{theirs.hash, theirs.count, 0, 0};
-  GroupSet right;
+  EdgeSet right;
   right.add(prices);
   EXPECT_FALSE(neighbors.on_heartbeat(ann, wrong, start).child_of);
   EXPECT_FALSE(neighbors.on_heartbeat(ann, {right.hash, 1, 0, 0}, start).child_of);

@@ -43,6 +43,17 @@ class RepairTest : public testing::Test {
     return view && std::ranges::find(view->children, child) != view->children.end();
   }
 
+  // Whether everybody knows the way down from the root.
+  bool paths_right() {
+    return std::ranges::all_of(refs, [this](PeerRef ref) {
+      const auto view = net[ref].scribe().view(group);
+      if (!view || !view->parent) return true;
+      wire::Peers path = net[view->parent].scribe().view(group)->root_path;
+      path.push_back(view->parent);
+      return view->root_path == path;
+    });
+  }
+
   MiniNet net{7};
   const Id group = group_id(prices, 160);
   std::vector<PeerRef> refs;
@@ -204,6 +215,19 @@ TEST_F(RepairTest, APublishThatNobodyAcknowledgesTimesOut) {
   const MonoTime then = net.now();
   EXPECT_EQ(net.publish(publisher, prices, "hello").error, errc::timed_out);
   EXPECT_EQ(net.now() - then, net.config.scribe.request_timeout);
+}
+
+// Only a true path shows a cycle.
+TEST_F(RepairTest, APathThatGotLostIsToldAgain) {
+  build(30);
+  everybody_joins(prices);
+  const auto [parent, child] = some_edge();
+  net[child].peer->receive(parent, wire::RootPathUpdate{group, {refs[0], refs[1], parent}});
+  net.run_for(100ms);
+  ASSERT_FALSE(paths_right());
+  EXPECT_TRUE(net.run_until([&] { return paths_right(); }, 5s));
+  net.run_for(60s);
+  EXPECT_EQ(net[child].scribe().counters().set_mismatches, 1U);
 }
 
 TEST_F(RepairTest, ALostJoinAckIsAskedForAgain) {

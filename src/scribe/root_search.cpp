@@ -1,0 +1,116 @@
+// The part of Roots that asks the others what they know of a group, before this
+// node becomes its root.
+#include <utility>
+
+#include "base/assert.hpp"
+#include "scribe/group_name.hpp"
+#include "scribe/roots.hpp"
+#include "scribe/tree.hpp"
+
+namespace canopy::scribe {
+
+void Roots::start_search(const Id& id) {
+  Search& search = searches_[id];
+  if (search.nonce != 0) return;  // under way
+  search.nonce = ++last_search_nonce_;
+  if (core_.config.maintenance) {
+    search.unanswered = core_.pastry.closest(id, core_.config.root_replicas);
+    std::erase(search.unanswered, core_.self);
+  }
+  if (search.unanswered.empty()) return finish_search(id);
+  search.deadline = core_.now() + core_.config.root_search_timeout;
+  core_.wake_at(search.deadline);
+  for (const PeerRef peer : search.unanswered) {
+    core_.send(peer, wire::RootStateRequest{search.nonce, id});
+  }
+}
+
+Roots::Search Roots::take_search(const Id& id) {
+  const auto entry = searches_.find(id);
+  CANOPY_ASSERT(entry != searches_.end());
+  Search search = std::move(entry->second);
+  searches_.erase(entry);
+  held_ -= search.held.size();
+  return search;
+}
+
+void Roots::finish_search(const Id& id) {
+  const Search search = take_search(id);
+  Group* group = core_.find(id);
+  const bool wanted = group && (group->member || !group->children.empty());
+  if (!group || !group->serves_as_root()) {
+    RootRecord* record = search.best ? registry_.merge(*search.best, core_.now()) : nullptr;
+    if (record) {
+      serve(id, *record, Start::takeover);
+    } else if (wanted) {
+      found(id, *group->name(), false);
+    }
+  }
+  group = core_.find(id);
+  if (group && group->standing() == Standing::searching) {
+    group->step_down();  // nobody wants it any more, or there was no room
+    tree_.prune(id);
+  }
+  for (const wire::RoutedBody& body : search.held) {
+    group = core_.find(id);
+    replay_(body, group && group->serves_as_root());
+  }
+}
+
+// Another peer is the root, and closer: this node's view of the ring is behind.
+void Roots::redirect_search(const Id& id, PeerRef root) {
+  const Search search = take_search(id);
+  for (const wire::RoutedBody& body : search.held) core_.pastry.route_via(root, id, body);
+  Group* group = core_.find(id);
+  if (!group || group->standing() != Standing::searching) return;
+  group->step_down();
+  if (group->needed()) {
+    tree_.look_for_parent(id, core_.config.join_retry_interval);
+  } else {
+    tree_.prune(id);
+  }
+}
+
+bool Roots::valid(const wire::GroupState& state) const {
+  return names(state.name, state.group, core_.pastry.config().id_bits);
+}
+
+void Roots::on_state_request(PeerRef from, const wire::RootStateRequest& request) {
+  const Group* group = core_.find(request.group);
+  RootRecord* record = registry_.find(request.group);
+  wire::RootStateReply reply;
+  reply.nonce = request.nonce;
+  reply.group = request.group;
+  reply.root = record && group && group->serves_as_root() && !core_.departing;
+  if (record) reply.states.push_back(record->state);
+  core_.send(from, reply);
+
+  const PeerTable& peers = core_.env.peers();
+  if (reply.root && group->standing() == Standing::root && !core_.departing &&
+      closer_to(request.group, peers.id(from), peers.id(core_.self))) {
+    begin_handover(request.group, *record, from);
+  }
+}
+
+void Roots::on_state_reply(PeerRef from, const wire::RootStateReply& reply) {
+  const auto entry = searches_.find(reply.group);
+  if (entry == searches_.end() || entry->second.nonce != reply.nonce) return;
+  Search& search = entry->second;
+  if (std::erase(search.unanswered, from) == 0) return;
+  for (const wire::GroupState& state : reply.states) {
+    if (state.group != reply.group || !valid(state)) {
+      ++core_.counters.malformed;
+      continue;
+    }
+    if (!search.best || supersedes(state, *search.best)) search.best = state;
+  }
+  const PeerTable& peers = core_.env.peers();
+  if (reply.root && closer_to(reply.group, peers.id(from), peers.id(core_.self))) {
+    return redirect_search(reply.group, from);
+  }
+  if (search.unanswered.empty() || (reply.root && search.best)) finish_search(reply.group);
+  const Group* group = core_.find(reply.group);
+  if (reply.root && group && group->serves_as_root()) tree_.adopt_old_root(reply.group, from);
+}
+
+}  // namespace canopy::scribe

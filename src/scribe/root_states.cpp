@@ -1,0 +1,155 @@
+// The part of Roots that gives a group's state to replicas and to the next root,
+// and takes it from others.
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "scribe/roots.hpp"
+#include "scribe/tree.hpp"
+
+namespace canopy::scribe {
+
+namespace {
+
+constexpr std::size_t states_max = 1024;  // in one message, as the codec carries them
+
+// An old root that departs is closer than its successor until its goodbye; it
+// is not to be given back what it has just handed over.
+Duration predecessor_grace(const Config& config) {
+  return config.departure_timeout + 2 * config.heartbeat_interval;
+}
+
+}  // namespace
+
+bool Roots::keep(const wire::GroupState& state) {
+  RootRecord* record = registry_.merge(state, core_.now());
+  if (!record) {
+    ++core_.counters.limits_met;
+    return false;
+  }
+  if (record->own && *core_.find(state.group)->name() != record->state.name) {
+    // Two groups of one id, founded apart: this node's has lost.
+    record->own = false;
+    tree_.fail(state.group, wire::JoinRefusal::name_conflict);
+  }
+  plan_refresh();
+  return true;
+}
+
+void Roots::plan_refresh() {
+  if (!core_.config.maintenance || refresh_at_ != never) return;
+  refresh_at_ = core_.now() + core_.config.child_refresh_interval;
+  core_.wake_at(refresh_at_);
+}
+
+void Roots::on_states(PeerRef from, const wire::RootStates& message) {
+  if (message.states.size() > states_max || core_.departing) return;
+  bool all_kept = true;
+  for (const wire::GroupState& state : message.states) {
+    if (!valid(state)) {
+      ++core_.counters.malformed;
+      continue;
+    }
+    all_kept &= message.handover ? take_over(from, state) : keep(state);
+  }
+  if (all_kept) core_.send(from, wire::RootStatesAck{message.nonce});
+}
+
+bool Roots::take_over(PeerRef from, const wire::GroupState& state) {
+  if (!keep(state)) return false;
+  RootRecord& record = *registry_.find(state.group);
+  Group* group = core_.find(state.group);
+  if (group && group->serves_as_root()) {
+    // Two trees become one: this node's, and the old root's below it.
+    if (record.successor) transfers_.cancel(record.successor, Purpose::handover, state.group);
+    record.successor = {};
+    ++record.state.epoch;
+    ++record.state.version;
+    group->become_root();
+    replicate(state.group, record);
+  } else {
+    serve(state.group, record, Start::takeover);
+    group = core_.find(state.group);
+    if (!group) return false;
+  }
+  record.predecessor = from;
+  record.predecessor_until = core_.now() + predecessor_grace(core_.config);
+  if (record.state.name == state.name) tree_.adopt_old_root(state.group, from);
+  if (searches_.contains(state.group)) finish_search(state.group);
+  return true;
+}
+
+void Roots::on_states_ack(PeerRef from, const wire::RootStatesAck& message) {
+  const auto batch = transfers_.confirmed(from, message.nonce, core_.now());
+  if (!batch) return;
+  for (const Id& id : batch->groups) {
+    RootRecord* record = registry_.find(id);
+    if (!record) continue;
+    if (batch->purpose == Purpose::handover) {
+      if (record->successor == from) handed_over_to(from, id);
+    } else {
+      RootRegistry::confirm(*record, from, record->state.epoch, record->state.version);
+    }
+  }
+  core_.wake_at(transfers_.next_deadline());
+}
+
+void Roots::begin_handover(const Id& id, RootRecord& record, PeerRef closer) {
+  Group* group = core_.find(id);
+  CANOPY_ASSERT(group && group->serves_as_root());
+  if (record.successor && record.successor != closer) {
+    transfers_.cancel(record.successor, Purpose::handover, id);
+  }
+  group->hand_over();
+  record.successor = closer;
+  transfers_.enqueue(closer, Purpose::handover, id, core_.now());
+  core_.wake_at(core_.now());
+}
+
+// The new root has the state, and this node for its child. A JOIN makes that
+// last; a node that serves nobody any more says goodbye instead.
+void Roots::handed_over_to(PeerRef peer, const Id& id) {
+  Group* group = core_.find(id);
+  if (!group || group->standing() != Standing::handing_over) return;
+  ++core_.counters.handovers;
+  RootRecord& record = *registry_.find(id);
+  record.own = false;
+  record.successor = {};
+  record.touched = core_.now();
+  tree_.step_down_below(*group, id, peer);
+  if (group->needed() && !core_.departing) {
+    tree_.look_for_parent(id, Duration::zero());
+  } else {
+    tree_.prune(id);
+  }
+}
+
+void Roots::replicate(const Id& id, RootRecord& record) {
+  if (!record.own) return;
+  const wire::Peers closest = core_.pastry.closest(id, core_.config.root_replicas);
+  std::erase_if(record.holders, [&](const RootRecord::Holder& holder) {
+    return std::ranges::find(closest, holder.peer) == closest.end();
+  });
+  bool added = false;
+  for (const PeerRef peer : closest) {
+    if (peer == core_.self || RootRegistry::holds(record, peer)) continue;
+    transfers_.enqueue(peer, Purpose::replica, id, core_.now());
+    added = true;
+  }
+  if (added) core_.wake_at(core_.now());
+}
+
+void Roots::send_transfers() {
+  for (const StateTransfers::Batch& batch : transfers_.take_due(core_.now())) {
+    wire::RootStates message;
+    message.nonce = batch.nonce;
+    message.handover = batch.purpose == Purpose::handover;
+    for (const Id& id : batch.groups) {
+      if (const RootRecord* record = registry_.find(id)) message.states.push_back(record->state);
+    }
+    ++core_.counters.replica_updates_sent;
+    core_.send(batch.peer, std::move(message));
+  }
+}
+
+}  // namespace canopy::scribe

@@ -1,0 +1,207 @@
+// The other part of Tree: keeping what JOINs have built while parents, children
+// and this node's own role change.
+#include <algorithm>
+
+#include <canopy/error.hpp>
+
+#include "scribe/tree.hpp"
+
+namespace canopy::scribe {
+
+// --- The path from the root ---
+
+void Tree::on_root_path(PeerRef from, const wire::RootPathUpdate& update) {
+  Group* group = core_.find(update.group);
+  if (!group) return answer_stray(from, update.group);
+  const wire::Peers path_before = group->root_path();
+  switch (group->on_root_path(from, nearest(update.root_path), core_.self)) {
+    case PathVerdict::ignored:
+      if (group->judge(from, core_.now()) == SenderVerdict::stray) answer_stray(from, update.group);
+      break;
+    case PathVerdict::unchanged: break;
+    case PathVerdict::changed: path_changed(*group, update.group, path_before); break;
+    case PathVerdict::loop:
+      send_leave(from, update.group, group->join_nonce());
+      drop_looped_parent(*group, update.group);
+      break;
+  }
+  core_.neighbors.heard_from_parent(from, core_.now());
+}
+
+wire::Peers Tree::nearest(const wire::Peers& path) const {
+  const std::size_t kept = std::min<std::size_t>(path.size(), core_.config.root_path_max);
+  return {path.end() - static_cast<std::ptrdiff_t>(kept), path.end()};
+}
+
+wire::Peers Tree::path_below(const Group& group) const {
+  return group.path_below(core_.self, core_.config.root_path_max);
+}
+
+Edge Tree::edge_above(const Group& group, const Id& id) const {
+  return {id, path_hash(group.root_path(), core_.env.peers())};
+}
+
+// The path may have changed since the children were told one: they are told
+// first, since the edges to all of them have the same hash.
+Edge Tree::edge_below(Group& group, const Id& id) {
+  if (group.told_path_hash != path_hash(path_below(group), core_.env.peers())) {
+    tell_children_path(group, id);
+  }
+  return {id, group.told_path_hash};
+}
+
+void Tree::path_changed(Group& group, const Id& id, const wire::Peers& before) {
+  core_.neighbors.change(group.parent(), Side::child_of, {id, path_hash(before, core_.env.peers())},
+                         edge_above(group, id));
+  tell_children_path(group, id);
+}
+
+void Tree::tell_children_path(Group& group, const Id& id) {
+  if (!group.in_tree()) return;
+  const wire::Peers path = path_below(group);
+  const Edge before{id, group.told_path_hash};
+  group.told_path_hash = path_hash(path, core_.env.peers());
+  for (const Child& child : group.children) {
+    if (!child.acknowledged) continue;
+    core_.neighbors.change(child.peer, Side::parent_of, before, {id, group.told_path_hash});
+    core_.send(child.peer, wire::RootPathUpdate{id, path});
+  }
+}
+
+void Tree::tell_path(PeerRef child, const Id& id) {
+  const Group* group = core_.find(id);
+  if (group && group->in_tree()) core_.send(child, wire::RootPathUpdate{id, path_below(*group)});
+}
+
+void Tree::forget_parent(const Group& group, const Id& id) {
+  core_.neighbors.remove(group.parent(), Side::child_of, edge_above(group, id));
+}
+
+void Tree::drop_looped_parent(Group& group, const Id& id) {
+  ++core_.counters.loops_found;
+  say_farewell(group, id);
+  if (group.parent()) forget_parent(group, id);
+  group.drop_parent();
+  look_elsewhere(id);
+}
+
+// --- Lost neighbours ---
+
+void Tree::lose_parent(Group& group, const Id& id, Loss loss, Duration spread) {
+  ++core_.counters.parents_lost;
+  say_farewell(group, id);
+  forget_parent(group, id);
+  if (loss == Loss::silent) {
+    group.lose_parent();
+  } else {
+    group.drop_parent();
+  }
+  const auto range = static_cast<std::uint64_t>(spread.count());
+  look_for_parent(id, Duration(range == 0 ? 0 : core_.env.random().below(range)));
+}
+
+void Tree::parent_lost(PeerRef peer, Loss loss, Duration spread) {
+  for (const Id& id : groups_where(peer)) lose_parent(*core_.find(id), id, loss, spread);
+}
+
+void Tree::parent_disowned(const Id& id, PeerRef peer) {
+  Group* group = core_.find(id);
+  if (group && group->parent() == peer) lose_parent(*group, id, Loss::silent, Duration::zero());
+}
+
+void Tree::parent_failed(const Id& id, PeerRef peer) {
+  Group* group = core_.find(id);
+  if (group && group->parent() == peer) lose_parent(*group, id, Loss::failed, Duration::zero());
+}
+
+std::vector<Id> Tree::groups_where(PeerRef parent) const {
+  std::vector<Id> ids;
+  for (const auto& [id, group] : core_.groups) {
+    if (group.parent() == parent) ids.push_back(id);
+  }
+  return ids;
+}
+
+void Tree::child_lost(PeerRef peer) {
+  std::vector<Id> ids;
+  for (const auto& [id, group] : core_.groups) {
+    if (group.children.contains(peer)) ids.push_back(id);
+  }
+  for (const Id& id : ids) strike_child(id, peer);
+}
+
+void Tree::strike_child(const Id& id, PeerRef peer) {
+  Group* group = core_.find(id);
+  if (!group || !group->children.contains(peer)) return;
+  ++core_.counters.children_struck;
+  remove_child(*group, id, peer);
+  prune(id);
+}
+
+void Tree::on_orphaned(PeerRef from, const wire::Orphaned& orphaned) {
+  parent_disowned(orphaned.group, from);
+}
+
+// --- Changing roles ---
+
+void Tree::release_parent(Group& group, const Id& id) {
+  join_timers_.cancel(id);
+  if (group.parent()) {
+    say_farewell(group, id);
+    forget_parent(group, id);
+    group.lose_parent();
+  }
+  plan_farewell(group, id);
+}
+
+void Tree::step_down_below(Group& group, const Id& id, PeerRef root) {
+  say_farewell(group, id);
+  group.step_down();
+  group.owe_leave_to(root);
+}
+
+void Tree::activated() {
+  std::vector<Id> ids;
+  for (const auto& [id, group] : core_.groups) {
+    if (group.standing() == Standing::joining) ids.push_back(id);
+  }
+  for (const Id& id : ids) send_join(id);
+}
+
+void Tree::depart() {
+  std::vector<Id> ids;
+  for (const auto& [id, group] : core_.groups) ids.push_back(id);
+  for (const Id& id : ids) {
+    Group& group = *core_.find(id);
+    join_timers_.cancel(id);
+    group.member = false;
+    complete(id, errc::shutting_down);
+    for (const PeerRef peer : group.children.peers()) send_off(group, id, peer);
+    prune(id);
+  }
+}
+
+// Children that are in the tree are served until they have found another
+// parent; the others need not wait for this node.
+void Tree::send_off(Group& group, const Id& id, PeerRef peer) {
+  const Child& child = *group.children.find(peer);
+  if (child.acknowledged) {
+    core_.send(peer, wire::Orphaned{id});
+  } else {
+    core_.send(peer, wire::JoinRefused{id, child.nonce, wire::JoinRefusal::loop});
+    group.children.remove(peer);
+  }
+}
+
+void Tree::leave_all() {
+  std::vector<Id> ids;
+  for (const auto& [id, group] : core_.groups) ids.push_back(id);
+  for (const Id& id : ids) {
+    Group& group = *core_.find(id);
+    for (const PeerRef peer : group.children.peers()) remove_child(group, id, peer);
+    if (group.root_role()) group.step_down();
+    prune(id);
+  }
+}
+
+}  // namespace canopy::scribe
