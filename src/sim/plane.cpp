@@ -18,7 +18,7 @@ HostIndex Plane::attach(const Point& point) {
 }
 
 Duration Plane::delay(HostIndex a, HostIndex b) const {
-  return Duration(static_cast<std::int64_t>(distance(a, b) * microseconds_per_unit));
+  return Duration(static_cast<std::int64_t>(distance(a, b) * microseconds_per_unit_));
 }
 
 }  // namespace canopy::sim

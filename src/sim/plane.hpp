@@ -1,5 +1,5 @@
-// Hosts as points of a plane; the delay is their Euclidean distance, at
-// 100 microseconds a unit.
+// Hosts as points of a plane; the delay is in proportion to their Euclidean
+// distance.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,8 @@ double distance(const Point& a, const Point& b) noexcept;
 
 class Plane final : public Topology {
  public:
-  static constexpr double microseconds_per_unit = 100;
+  explicit Plane(double microseconds_per_unit = 100)
+      : microseconds_per_unit_(microseconds_per_unit) {}
 
   HostIndex attach(const Point& point);
 
@@ -29,6 +30,7 @@ class Plane final : public Topology {
   const Point& point(HostIndex host) const { return points_[host]; }
 
  private:
+  double microseconds_per_unit_;
   std::vector<Point> points_;
 };
 

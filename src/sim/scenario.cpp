@@ -18,6 +18,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t nodes_max = 1'000'000;
+constexpr double coordinate_max = 1e12;  // squares of distances stay exact enough
 
 constexpr std::array<std::pair<Scenario::Op, std::string_view>, 7> ops{{
     {Scenario::Op::create, "create"},
@@ -63,6 +64,14 @@ class Fields {
     const double number = value.to_number<double>();
     if (!std::isfinite(number)) refuse("{}{} must be finite", place_, field);
     return number;
+  }
+
+  double coordinate(std::string_view field) const {
+    const double value = number(field);
+    if (std::abs(value) > coordinate_max) {
+      refuse("{}{} must lie between {:g} and {:g}", place_, field, -coordinate_max, coordinate_max);
+    }
+    return value;
   }
 
   unsigned count(std::string_view field, unsigned least, unsigned most) const {
@@ -119,7 +128,7 @@ void read_nodes(const Fields& top, Scenario& scenario) {
     node.name = fields.text("name");
     if (node.name.empty()) refuse("{}name must not be empty", fields.place());
     node.id = Id::hash_of(node.name, scenario.id_bits);
-    node.point = {fields.number("x"), fields.number("y")};
+    node.point = {fields.coordinate("x"), fields.coordinate("y")};
     const auto [there, added] = names.emplace(node.id, node.name);
     if (!added && there->second == node.name) {
       refuse("{}name: \"{}\" is used twice", fields.place(), node.name);

@@ -85,7 +85,22 @@ class Runner {
   std::vector<std::string> violations_;
 };
 
-Runner::Runner(const Scenario& scenario, const ScenarioOptions& options) : scenario_(scenario) {
+// Whatever unit a file's coordinates have, its network is one of long, but not
+// impossible delays: a join gives up on peers after seconds.
+double microseconds_per_unit(const std::vector<Scenario::Node>& nodes) {
+  constexpr double longest_delay_us = 150'000;
+  Point least = nodes.front().point;
+  Point most = least;
+  for (const auto& [name, id, point] : nodes) {
+    least = {std::min(least.x, point.x), std::min(least.y, point.y)};
+    most = {std::max(most.x, point.x), std::max(most.y, point.y)};
+  }
+  const double span = distance(least, most);
+  return span > 0 ? longest_delay_us / span : 1;
+}
+
+Runner::Runner(const Scenario& scenario, const ScenarioOptions& options)
+    : scenario_(scenario), plane_(microseconds_per_unit(scenario.nodes)) {
   SimulationConfig config;
   config.seed = options.seed;
   config.encode = options.encode;

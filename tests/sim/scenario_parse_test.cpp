@@ -65,6 +65,8 @@ TEST(ParseScenario, names_the_field_that_is_wrong) {
             "leaf_set_size must be even: half on each side");
   EXPECT_EQ(error_of(scenario("[]", "[]")), "nodes must name at least one node");
   EXPECT_EQ(error_of(scenario(R"([{"name": "a", "x": 1}])", "[]")), "nodes[0].y is missing");
+  EXPECT_EQ(error_of(scenario(R"([{"name": "a", "x": 1e200, "y": 0}])", "[]")),
+            "nodes[0].x must lie between -1e+12 and 1e+12");
   EXPECT_EQ(
       error_of(scenario(R"([{"name": "a", "x": 1, "y": 1}, {"name": "a", "x": 2, "y": 2}])", "[]")),
       "nodes[1].name: \"a\" is used twice");
