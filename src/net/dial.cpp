@@ -31,7 +31,6 @@ Dial::Dial(Dialer& dialer, bool retry, Dialer::Done done)
       retry_(retry),
       done_(std::move(done)),
       options_(dialer.options_),
-      resolver_(dialer.io_),
       deadline_(dialer.io_),
       stagger_(dialer.io_) {}
 
@@ -57,18 +56,22 @@ void Dial::out_of_time_after(Duration time) {
 }
 
 void Dial::resolve(const Endpoint& endpoint) {
-  resolving_.push_back(format_endpoint(endpoint));
-  resolver_.async_resolve(
-      endpoint.host, std::to_string(endpoint.port), Tcp::resolver::numeric_service,
-      [self = shared_from_this(), name = resolving_.back()](
-          error_code error, const Tcp::resolver::results_type& results) {
-        std::erase(self->resolving_, name);
-        if (error)
-          self->note(name, fmt::format("the name cannot be resolved ({})", error.message()));
-        else
-          self->add_in_turn(results);
-        self->advance();
+  const auto lookup = dialer_->resolver_.resolve(
+      endpoint,
+      [self = shared_from_this()](Resolver::Number number, const Resolver::Addresses& addresses) {
+        self->resolved(number, addresses);
       });
+  resolving_.emplace(lookup, format_endpoint(endpoint));
+}
+
+void Dial::resolved(Resolver::Number lookup, const Resolver::Addresses& addresses) {
+  const auto name = resolving_.extract(lookup);
+  if (addresses)
+    add_in_turn(*addresses);
+  else
+    note(name.mapped(),
+         fmt::format("the name cannot be resolved ({})", addresses.error().message()));
+  advance();
 }
 
 void Dial::add(const Tcp::endpoint& address) {
@@ -79,11 +82,10 @@ void Dial::add(const Tcp::endpoint& address) {
 }
 
 // The families in turn, so that one that leads nowhere costs one stagger only.
-void Dial::add_in_turn(const Tcp::resolver::results_type& results) {
+void Dial::add_in_turn(const std::vector<Tcp::endpoint>& addresses) {
   std::deque<Tcp::endpoint> preferred;
   std::deque<Tcp::endpoint> other;
-  for (const auto& result : results) {
-    const Tcp::endpoint address = result.endpoint();
+  for (const Tcp::endpoint& address : addresses) {
     const bool same = preferred.empty() || preferred.front().protocol() == address.protocol();
     (same ? preferred : other).push_back(address);
   }
@@ -145,7 +147,7 @@ void Dial::out_of_time() {
   if (!dialer_) return;
   if (!tried_ && asked_) return out_of_time_after(options_.time_max);
   for (const auto& attempt : connecting_) note(text_of(attempt->address), "no answer");
-  for (const std::string& name : resolving_) note(name, "the name is not resolved in time");
+  for (const auto& [lookup, name] : resolving_) note(name, "the name is not resolved in time");
   finish(asio::error::timed_out, nullptr);
 }
 
@@ -176,7 +178,7 @@ void Dial::stop() {
   Dialer& dialer = *std::exchange(dialer_, nullptr);
   deadline_.cancel();
   stagger_.cancel();
-  resolver_.cancel();
+  for (const auto& [lookup, name] : std::exchange(resolving_, {})) dialer.resolver_.cancel(lookup);
   for (const auto& attempt : std::exchange(connecting_, {})) {
     error_code ignored;
     attempt->socket.close(ignored);

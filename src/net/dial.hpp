@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,7 +37,8 @@ class Dial : public std::enable_shared_from_this<Dial> {
 
   void resolve(const Endpoint& endpoint);
   void add(const Tcp::endpoint& address);
-  void add_in_turn(const Tcp::resolver::results_type& results);
+  void resolved(Resolver::Number lookup, const Resolver::Addresses& addresses);
+  void add_in_turn(const std::vector<Tcp::endpoint>& addresses);
   void advance();
   void wait_stagger();
   void connected(const std::shared_ptr<Attempt>& attempt, const boost::system::error_code& error);
@@ -50,16 +52,15 @@ class Dial : public std::enable_shared_from_this<Dial> {
   bool retry_;
   Dialer::Done done_;
   DialOptions options_;
-  Tcp::resolver resolver_;
   boost::asio::steady_timer deadline_;
   boost::asio::steady_timer stagger_;
   std::deque<Tcp::endpoint> untried_;
   std::vector<Tcp::endpoint> seen_;
   std::vector<std::shared_ptr<Attempt>> connecting_;
-  std::vector<std::string> resolving_;  // names
-  bool asked_ = false;                  // for a socket
-  bool staggering_ = false;             // waits before the next address
-  bool tried_ = false;                  // the first attempt was made
+  std::map<Resolver::Number, std::string> resolving_;  // names
+  bool asked_ = false;                                 // for a socket
+  bool staggering_ = false;                            // waits before the next address
+  bool tried_ = false;                                 // the first attempt was made
   std::string failures_;
 };
 

@@ -8,7 +8,7 @@
 namespace canopy::net {
 
 Dialer::Dialer(boost::asio::io_context& io, const DialOptions& options)
-    : io_(io), options_(options) {}
+    : io_(io), options_(options), resolver_(io) {}
 
 Dialer::~Dialer() {
   for (const auto& dial : std::exchange(dials_, {})) dial->cancel();

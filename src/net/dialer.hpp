@@ -24,6 +24,7 @@
 
 #include "base/peer.hpp"
 #include "net/options.hpp"
+#include "net/resolver.hpp"
 
 namespace canopy::net {
 
@@ -66,6 +67,7 @@ class Dialer {
 
   boost::asio::io_context& io_;
   DialOptions options_;
+  Resolver resolver_;
   std::vector<std::shared_ptr<Dial>> dials_;
   std::deque<std::weak_ptr<Dial>> first_waiting_;
   std::deque<std::weak_ptr<Dial>> later_waiting_;
