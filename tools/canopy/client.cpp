@@ -68,19 +68,12 @@ Client::~Client() {
   if (channel_) channel_->close();
 }
 
-std::uint64_t Client::start(control::Request request, Handler handler) {
+void Client::start(control::Request request, Handler handler) {
   const std::uint64_t id = next_id_++;
   auto frame = control::encode(control::RequestEnvelope{id, std::move(request)});
   if (!frame) throw Failure(frame.error().message());
   handlers_.emplace(id, std::move(handler));
   outbox_.push_back(std::move(*frame));
-  flush();
-  return id;
-}
-
-void Client::cancel(std::uint64_t id) {
-  auto frame = control::encode(control::RequestEnvelope{id, control::Cancel{}});
-  outbox_.push_back(std::move(frame.value()));
   flush();
 }
 

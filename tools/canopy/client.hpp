@@ -36,11 +36,7 @@ class Client {
 
   // Starts a request; the handler gets each of its answers. It may throw, which
   // comes out of run().
-  std::uint64_t start(wire::control::Request request, Handler handler);
-  void cancel(std::uint64_t id);
-
-  // Requests not yet taken by the socket.
-  std::size_t waiting() const noexcept { return outbox_.size(); }
+  void start(wire::control::Request request, Handler handler);
 
   // Handles events until done() says true; false when the deadline comes first.
   // Throws Failure when the daemon hangs up.

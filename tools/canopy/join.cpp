@@ -40,7 +40,7 @@ class Joining {
     for (const std::string& text : command_.groups) start(parse_group(text));
     const bool in_time = context_.client.run([this] { return over(); }, deadline);
     if (output_closed_) throw OutputClosed();
-    leave();
+    // The end of the connection leaves the groups.
     if (enough() || (command_.count == 0 && all_joined())) return 0;
     if (interrupted_) return 1;
     if (in_time) return 1;  // a membership ended; said already
@@ -51,7 +51,6 @@ class Joining {
   struct Membership {
     wire::GroupName group;
     std::string label;  // as the user called it
-    std::uint64_t request = 0;
     bool joined = false;
     bool ended = false;
   };
@@ -80,18 +79,11 @@ class Joining {
     membership->group = group;
     membership->label = display_name(group, "");
     ++active_;
-    membership->request = context_.client.start(
-        control::Join{group}, [this, &member = *membership](control::Answer answer, bool) {
-          if (over()) return;
-          std::visit([&](auto& value) { on(member, value); }, answer);
-        });
-  }
-
-  void leave() {
-    for (const auto& membership : memberships_)
-      if (!membership->ended) context_.client.cancel(membership->request);
-    const auto settled = [this] { return context_.client.waiting() == 0; };
-    context_.client.run(settled, std::chrono::steady_clock::now() + std::chrono::seconds(1));
+    context_.client.start(control::Join{group},
+                          [this, &member = *membership](control::Answer answer, bool) {
+                            if (over()) return;
+                            std::visit([&](auto& value) { on(member, value); }, answer);
+                          });
   }
 
   json::object event(const char* name, const Membership& member) const {
