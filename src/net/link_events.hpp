@@ -48,8 +48,7 @@ class LinkEvents {
   virtual void unreachable(PeerRef peer, std::string_view text) = 0;
 
   // Of a link that this side dialled; and with `duplicate_name` when another
-  // process, up for longer, has this one's name. A starting daemon should stop
-  // with the text, unless is_temporary(code); one that runs only logs it.
+  // process, up for longer, has this one's name.
   virtual void rejected(const Rejection& rejection) = 0;
 
   // Whether to keep a link that has been idle for long.

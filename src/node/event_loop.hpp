@@ -30,8 +30,6 @@ class EventLoop {
   // Runs what is queued to its end first; nothing may keep the loop alive.
   void drain();
 
-  bool in_loop() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }
-
  private:
   const char* name_;
   boost::asio::io_context context_{1};

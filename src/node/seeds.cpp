@@ -65,11 +65,6 @@ void Seeds::is_self(std::string_view address) {
   seed->tried = true;
 }
 
-bool Seeds::any_connected() const noexcept {
-  return std::any_of(seeds_.begin(), seeds_.end(),
-                     [](const Seed& seed) { return seed.state == State::connected; });
-}
-
 bool Seeds::only_self() const noexcept {
   return std::all_of(seeds_.begin(), seeds_.end(),
                      [](const Seed& seed) { return seed.state == State::self; });

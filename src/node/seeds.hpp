@@ -41,7 +41,6 @@ class Seeds {
   void is_self(std::string_view address);
 
   bool empty() const noexcept { return seeds_.empty(); }
-  bool any_connected() const noexcept;
   bool only_self() const noexcept;
   bool all_tried() const noexcept;
 

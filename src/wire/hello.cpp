@@ -7,7 +7,6 @@
 
 #include <canopy/error.hpp>
 
-#include "base/assert.hpp"
 #include "base/text.hpp"
 #include "overlay.pb.h"
 #include "wire/codec_state.hpp"
@@ -70,22 +69,6 @@ std::optional<HelloReject> check_parameters(const Hello& mine, const Hello& thei
 
 }  // namespace
 
-bool is_temporary(RejectCode code) noexcept {
-  switch (code) {
-    case RejectCode::not_member:
-    case RejectCode::busy:
-    case RejectCode::shutting_down: return true;
-    case RejectCode::wrong_cluster:
-    case RejectCode::version:
-    case RejectCode::parameters:
-    case RejectCode::duplicate_name:
-    case RejectCode::self:
-    case RejectCode::malformed:
-    case RejectCode::wrong_peer: return false;
-  }
-  return true;  // a reason of a later version
-}
-
 std::optional<HelloReject> check_compatible(const Hello& mine, const Hello& theirs) {
   const bool same_id = theirs.peer.id == mine.peer.id;
   if (same_id && theirs.peer.incarnation == mine.peer.incarnation) {
@@ -106,12 +89,6 @@ std::optional<HelloReject> check_compatible(const Hello& mine, const Hello& thei
                      fmt::format("two running peers have the name {} and so the same id: give one "
                                  "of them another --name",
                                  name_of(mine))};
-}
-
-std::uint16_t common_version(const Hello& mine, const Hello& theirs) noexcept {
-  const std::uint16_t version = std::min(mine.version_max, theirs.version_max);
-  CANOPY_ASSERT(version >= std::max(mine.version_min, theirs.version_min));
-  return version;
 }
 
 EncodedFrame encode(const Hello& hello) {

@@ -56,15 +56,9 @@ struct HelloReject {
   friend bool operator==(const HelloReject&, const HelloReject&) = default;
 };
 
-// Whether trying again later can help without anybody changing a configuration.
-bool is_temporary(RejectCode code) noexcept;
-
 // Nothing if the two can talk; else the refusal to send, whose text names
 // exactly what differs and on which side. Both sides find the same code.
 std::optional<HelloReject> check_compatible(const Hello& mine, const Hello& theirs);
-
-// The highest version that both speak; they must be compatible.
-std::uint16_t common_version(const Hello& mine, const Hello& theirs) noexcept;
 
 EncodedFrame encode(const Hello& hello);
 EncodedFrame encode(const HelloReject& reject);

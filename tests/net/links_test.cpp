@@ -312,7 +312,7 @@ TEST(Links, TheLaterOfTwoNamesakesLearnsItFromTheOther) {
   ASSERT_EQ(new_b.rejections.size(), 1u);
   EXPECT_EQ(new_b.rejections[0].code, wire::RejectCode::duplicate_name);
   for (const Rejection& rejection : old_b.rejections)
-    EXPECT_TRUE(wire::is_temporary(rejection.code)) << rejection.text;
+    EXPECT_EQ(rejection.code, wire::RejectCode::shutting_down) << rejection.text;
 }
 
 TEST(Links, APeerThatRefusesConnectionsIsReportedAndDialledAgainWhileSomethingWaits) {
