@@ -392,6 +392,7 @@ overlay::TreeReply to_proto(Writer& writer, const TreeReply& from) {
   to.set_member(from.member);
   writer.put_list(to.mutable_root_path(), from.root_path, limit::peers);
   writer.put_list(to.mutable_children(), from.children, limit::peers);
+  to.set_more_children(from.more_children);
   return to;
 }
 TreeReply from_proto(Reader& reader, const overlay::TreeReply& from) {
@@ -403,6 +404,7 @@ TreeReply from_proto(Reader& reader, const overlay::TreeReply& from) {
   to.member = from.member();
   to.root_path = reader.list<PeerRef>(from.root_path(), limit::peers, "root_path");
   to.children = reader.list<PeerRef>(from.children(), limit::peers, "children");
+  to.more_children = from.more_children();
   return to;
 }
 

@@ -211,6 +211,7 @@ struct TreeReply {
   bool member = false;
   Peers root_path = {};
   Peers children = {};
+  bool more_children = false;  // than one list may hold
 };
 
 }  // namespace canopy::wire
