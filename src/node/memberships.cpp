@@ -64,6 +64,7 @@ void Memberships::ended(const Id& id, const State* subscription) {
   auto found = std::find_if(all.begin(), all.end(),
                             [&](const auto& other) { return other.get() == subscription; });
   if (found == all.end()) return;
+  lost_before_ += subscription->lost();
   all.erase(found);
   --subscriptions_;
   leave_if_unused(id);
@@ -134,13 +135,23 @@ void Memberships::end(boost::system::error_code reason) {
 
 void Memberships::end_group(Group& group, boost::system::error_code reason) {
   for (const Waiting& waiting : group.waiting) waiting.join->fail(reason);
-  for (const auto& subscription : group.subscriptions) subscription->detach(reason);
+  for (const auto& subscription : group.subscriptions) {
+    lost_before_ += subscription->lost();
+    subscription->detach(reason);
+  }
   subscriptions_ -= group.subscriptions.size();
 }
 
 std::size_t Memberships::subscriptions_of(const Id& group) const {
   auto position = groups_.find(group);
   return position == groups_.end() ? 0 : position->second.subscriptions.size();
+}
+
+std::uint64_t Memberships::lost() const noexcept {
+  std::uint64_t lost = lost_before_;
+  for (const auto& [id, group] : groups_)
+    for (const auto& subscription : group.subscriptions) lost += subscription->lost();
+  return lost;
 }
 
 }  // namespace canopy::node

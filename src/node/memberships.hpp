@@ -51,6 +51,8 @@ class Memberships {
   std::size_t subscriptions() const noexcept { return subscriptions_; }
   std::size_t subscriptions_of(const Id& group) const;
   std::uint64_t malformed() const noexcept { return malformed_; }
+  // Messages that subscribers were too slow for.
+  std::uint64_t lost() const noexcept;
 
  private:
   using State = detail::SubscriptionState;
@@ -81,6 +83,7 @@ class Memberships {
   std::map<Id, Group> groups_;
   std::size_t subscriptions_ = 0;
   std::uint64_t malformed_ = 0;
+  std::uint64_t lost_before_ = 0;  // by subscriptions that are over
 };
 
 }  // namespace canopy::node

@@ -174,12 +174,18 @@ bool Overlay::hold_namesake(PeerRef from, wire::Message& message) {
       claimed.id == self().id ? self_ : peer_.pastry().leaf_set().find(claimed.id);
   if (!known || known == joiner || peers_[known].addresses == claimed.addresses) return false;
   if (links_.has_link(joiner) || claimed.addresses.empty()) return false;
-  const bool busy = held_joins_.size() >= held_joins_max;
-  if (busy || !held_joins_.emplace(joiner, std::move(message)).second) return true;
+  if (held_joins_.size() >= held_joins_max || held_joins_.contains(joiner)) {
+    ++namesakes_dropped_;  // it asks again
+    return true;
+  }
+  held_joins_.emplace(joiner, std::move(message));
   links_.dial_seed(claimed.addresses.front(), [this, from, joiner](boost::system::error_code error,
                                                                    PeerRef, std::string_view) {
     auto held = held_joins_.extract(joiner);
-    if (error) return;
+    if (error) {
+      ++namesakes_dropped_;
+      return;
+    }
     peer_.receive(from, std::move(held.mapped()));
     after_input();
   });

@@ -6,6 +6,7 @@
 // hooks' owner must outlive it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -154,6 +155,7 @@ class Overlay final : private wire::Env,
   std::vector<std::shared_ptr<Operation<>>> stop_done_;
   TimerQueue::Entry stop_timer_ = TimerQueue::none;
   std::map<PeerRef, wire::Message> held_joins_;  // while their names are looked into
+  std::uint64_t namesakes_dropped_ = 0;          // joins that came to nothing so
   bool join_begun_ = false;
   bool flushing_ = false;  // said goodbye; the links write what is left
   std::size_t peers_after_sweep_ = 512;

@@ -40,6 +40,28 @@ void add_links(Names& names, const net::LinkCounters& links) {
   names.add("link.dropped_unreachable.bulk", links.dropped_unreachable.bulk);
 }
 
+void add_ring(Names& names, const pastry::Counters& ring) {
+  names.add("ring.originated", ring.originated);
+  names.add("ring.forwarded", ring.forwarded);
+  names.add("ring.delivered", ring.delivered);
+  names.add("ring.reroutes", ring.reroutes);
+  names.add("ring.retransmissions", ring.retransmissions);
+  names.add("ring.unacked_hops", ring.unacked_hops);
+  names.add("ring.hop_limit_drops", ring.hop_limit_drops);
+  names.add("ring.undelivered_drops", ring.undelivered_drops);
+  names.add("ring.held", ring.held);
+  names.add("ring.held_drops", ring.held_drops);
+  names.add("ring.heartbeats_sent", ring.heartbeats_sent);
+  names.add("ring.suspicions", ring.suspicions);
+  names.add("ring.evictions", ring.evictions);
+  names.add("ring.departures", ring.departures);
+  names.add("ring.replaced", ring.replaced);
+  names.add("ring.stalls", ring.stalls);
+  names.add("ring.joins_helped", ring.joins_helped);
+  names.add("ring.joins_deferred", ring.joins_deferred);
+  names.add("ring.malformed", ring.malformed);
+}
+
 void add_trees(Names& names, const scribe::Counters& trees) {
   names.add("tree.joins_sent", trees.joins_sent);
   names.add("tree.joins_received", trees.joins_received);
@@ -73,9 +95,12 @@ void add_trees(Names& names, const scribe::Counters& trees) {
 std::vector<Counter> Overlay::counters(const net::LinkCounters& links) const {
   Names names;
   add_links(names, links);
+  add_ring(names, peer_.pastry().counters());
   add_trees(names, peer_.scribe().counters());
   names.add("node.calls_refused", mailbox_->refused());
   names.add("node.malformed_contents", memberships_.malformed());
+  names.add("node.messages_lost", memberships_.lost());
+  names.add("node.namesakes_dropped", namesakes_dropped_);
   names.add("node.peers_known", peers_.size());
   return names.take();
 }

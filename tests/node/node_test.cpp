@@ -70,6 +70,12 @@ class NodeTest : public testing::Test {
     }
   }
 
+  static std::uint64_t counter(Node& node, const std::string& name) {
+    for (const Counter& counter : wait(node.async_status(use_future)).counters)
+      if (counter.name == name) return counter.value;
+    throw std::runtime_error("no counter " + name);
+  }
+
   boost::asio::io_context io_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   std::vector<std::unique_ptr<Node>> nodes_;
@@ -249,10 +255,18 @@ TEST_F(NodeTest, AFullMailboxRefusesAndCounts) {
   wait(node.async_start(use_future));
   const Payload payload(std::string(2000, 'x'));
   EXPECT_EQ(error_of(node.async_publish({"g", ""}, payload, {}, use_future)), errc::queue_full);
-  std::uint64_t refused = 0;
-  for (const Counter& counter : wait(node.async_status(use_future)).counters)
-    if (counter.name == "node.calls_refused") refused = counter.value;
-  EXPECT_EQ(refused, 1U);
+  EXPECT_EQ(counter(node, "node.calls_refused"), 1U);
+}
+
+TEST_F(NodeTest, WhatSlowSubscribersLoseIsCounted) {
+  Node& node = start("a");
+  JoinOptions narrow;
+  narrow.queue_messages_max = 1;
+  Subscription group = wait(node.async_join({"g", ""}, narrow, use_future));
+  for (int i = 0; i < 3; ++i) wait(node.async_publish({"g", ""}, Payload("x"), {}, use_future));
+  EXPECT_EQ(counter(node, "node.messages_lost"), 2U);
+  group.leave();
+  EXPECT_EQ(counter(node, "node.messages_lost"), 2U);
 }
 
 TEST_F(NodeTest, ManyThreadsMayUseOneNode) {
