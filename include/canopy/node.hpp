@@ -83,6 +83,18 @@ class Node {
     return detail::initiate<>(std::forward<Token>(token), &detail::NodeRef::stop, ref_);
   }
 
+  // Completes when the node has stopped, for whatever reason, also when it had to
+  // of itself: a daemon that is to end with its node waits for this.
+  //
+  // Completion: void(error_code). None after async_stop. What ended the start.
+  // name_conflict also later: a process started since has this node's name and
+  // its place in the ring, which happens to one that hung for long; failure()
+  // tells details.
+  template <class Token>
+  auto async_wait(Token&& token) {
+    return detail::initiate<>(std::forward<Token>(token), &detail::NodeRef::wait, ref_);
+  }
+
   // Makes the group known at its root, with this mode and creator. Joining an
   // unknown group creates it, too.
   //
@@ -168,7 +180,7 @@ class Node {
   // This peer, with the port that it really listens on.
   PeerInfo self() const;
 
-  // What ended the start, in words for people; empty if nothing did.
+  // What ended the node, other than async_stop, in words for people.
   std::string failure() const;
 
   // How this node begins, as its options and its data directory say.

@@ -83,7 +83,7 @@ void Arrival::seed_failed(const std::string& seed, boost::system::error_code err
   if (!running_) return;
   if (is_self(error)) return seed_is_self(seed);
   if (is_final(error) && !active_)
-    return host_.cannot_arrive(error, fmt::format("seed {} refuses: {}", seed, text));
+    return host_.give_up(error, fmt::format("seed {} refuses: {}", seed, text));
   const Duration pause = seeds_.failed(seed, boot_now());
   spdlog::warn("{}: seed {} {} ({}); trying again in {:.1f} s", name_, seed,
                is_refusal(error) ? "refuses" : "does not answer", text, seconds(pause));

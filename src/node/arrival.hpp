@@ -33,7 +33,7 @@ class ArrivalHost {
   virtual void resume_alone() = 0;   // become active in the cluster that is known
   virtual void join_by(PeerRef contact) = 0;
   // No waiting will help: the node cannot be part of that cluster.
-  virtual void cannot_arrive(boost::system::error_code error, const std::string& text) = 0;
+  virtual void give_up(boost::system::error_code error, const std::string& text) = 0;
   virtual bool smaller_id_than(PeerRef peer) const = 0;
   virtual bool alone() const = 0;  // no other peer is known to be in the ring
 

@@ -66,7 +66,8 @@ class Daemon {
   int run() {
     announce();
     wait_for_signal();
-    node_.async_start([this](error_code error) { started(error); });
+    node_.async_wait([this](error_code error) { ended(error); });
+    node_.async_start([](error_code) {});  // a failure ends the node, too
     io_.run();
     if (at_once_) return status_;
     control_.reset();  // its clients get what is queued for them
@@ -98,7 +99,7 @@ class Daemon {
     });
   }
 
-  void started(error_code error) {
+  void ended(error_code error) {
     if (!error || stopping_) return;
     const std::string failure = node_.failure();
     complain(failure.empty() ? error.message() : failure);

@@ -45,6 +45,11 @@ void NodeRef::stop(Completion<> done) const {
            [](node::Overlay& overlay, const auto& operation) { overlay.stop(operation); });
 }
 
+void NodeRef::wait(Completion<> done) const {
+  start_on(core_, executor_, std::move(done), 0,
+           [](node::Overlay& overlay, const auto& operation) { overlay.wait(operation); });
+}
+
 void NodeRef::create(GroupName group, Completion<> done) const {
   start_on(core_, executor_, std::move(done), 0,
            [group = std::move(group)](node::Overlay& overlay, const auto& operation) {

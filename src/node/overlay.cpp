@@ -146,8 +146,14 @@ void Overlay::unreachable(PeerRef peer, std::string_view) {
 
 void Overlay::rejected(const net::Rejection& rejection) {
   const bool duplicate = rejection.code == wire::RejectCode::duplicate_name;
+  // A member of a ring does not go because somebody else claims its name: that one will. Who is
+  // starting goes, and so does who finds itself alone, because the ring has replaced it.
   if (duplicate && state_ == NodeState::joining)
-    return cannot_arrive(errc::name_conflict, rejection.text);
+    return give_up(errc::name_conflict, rejection.text);
+  if (duplicate && alone())
+    return give_up(
+        errc::name_conflict,
+        fmt::format("another process has this node's place in the ring: {}", rejection.text));
   // Seeds are Arrival's business; what others say is for people to read.
   if (duplicate)
     spdlog::error("{}: {}", options_.name, rejection.text);
@@ -213,7 +219,7 @@ void Overlay::found_cluster() {
                cluster.to_string());
   hooks_.keep_cluster(cluster, [this, cluster](boost::system::error_code error) {
     if (error)
-      return cannot_arrive(
+      return give_up(
           error, fmt::format("cannot keep the new cluster's UUID on disk: {}", error.message()));
     wire::Hello hello = links_.self();
     hello.cluster = cluster;
@@ -253,16 +259,6 @@ void Overlay::join_by(PeerRef contact) {
   }
 }
 
-void Overlay::cannot_arrive(boost::system::error_code error, const std::string& text) {
-  if (state_ != NodeState::joining) return;
-  hooks_.failed(text);
-  if (start_done_) start_done_->fail(error);
-  start_done_.reset();
-  arrival_.stop();
-  links_.shutdown([] {});
-  stopped();
-}
-
 bool Overlay::smaller_id_than(PeerRef peer) const { return self().id < peers_.id(peer); }
 
 bool Overlay::alone() const { return peer_.pastry().leaf_set().empty(); }
@@ -286,16 +282,30 @@ void Overlay::become_active() {
   start_done_.reset();
 }
 
+// --- The end ---
+
+void Overlay::give_up(boost::system::error_code error, const std::string& text) {
+  if (state_ != NodeState::joining && state_ != NodeState::active) return;
+  hooks_.failed(text);
+  if (start_done_) start_done_->fail(error);
+  start_done_.reset();
+  arrival_.stop();
+  links_.shutdown([] {});
+  stopped(error);
+}
+
 void Overlay::departure_over(boost::system::error_code error) {
   timers_.cancel(stop_timer_);
-  stopped();
+  stopped({});
   for (const auto& done : std::exchange(stop_done_, {})) done->complete(error);
 }
 
-void Overlay::stopped() {
+void Overlay::stopped(boost::system::error_code error) {
   state_ = NodeState::stopped;
+  ended_by_ = error;
   timers_.cancel(wake_timer_);
   memberships_.end(errc::shutting_down);
+  for (const auto& done : std::exchange(wait_done_, {})) done->complete(error);
 }
 
 }  // namespace canopy::node

@@ -43,7 +43,7 @@ struct OverlayHooks {
   // Puts the cluster's UUID on disk, then calls `kept` on the overlay's thread.
   std::function<void(const Uuid& cluster, std::function<void(boost::system::error_code)> kept)>
       keep_cluster;
-  // The start has failed for good.
+  // The node ends of itself; why, in words for people.
   std::function<void(const std::string& text)> failed;
 };
 
@@ -67,6 +67,7 @@ class Overlay final : private wire::Env,
   // --- The operations of the public interface ---
   void start(std::shared_ptr<Operation<>> done);
   void stop(std::shared_ptr<Operation<>> done);
+  void wait(std::shared_ptr<Operation<>> done);
   void create(const GroupName& group, const std::shared_ptr<Operation<>>& done);
   void join(const GroupName& group, const JoinOptions& options,
             std::shared_ptr<Operation<Subscription>> done);
@@ -108,7 +109,7 @@ class Overlay final : private wire::Env,
   void found_cluster() override;
   void resume_alone() override;
   void join_by(PeerRef contact) override;
-  void cannot_arrive(boost::system::error_code error, const std::string& text) override;
+  void give_up(boost::system::error_code error, const std::string& text) override;
   bool smaller_id_than(PeerRef peer) const override;
   bool alone() const override;
 
@@ -121,7 +122,7 @@ class Overlay final : private wire::Env,
   void sweep_peers();
 
   void departure_over(boost::system::error_code error);
-  void stopped();
+  void stopped(boost::system::error_code error);
 
   template <class... Results>
   bool refuse(const std::shared_ptr<Operation<Results...>>& done,
@@ -153,6 +154,8 @@ class Overlay final : private wire::Env,
   TimerQueue::Entry wake_timer_ = TimerQueue::none;
   std::shared_ptr<Operation<>> start_done_;
   std::vector<std::shared_ptr<Operation<>>> stop_done_;
+  std::vector<std::shared_ptr<Operation<>>> wait_done_;
+  boost::system::error_code ended_by_;  // once stopped; none: by stop()
   TimerQueue::Entry stop_timer_ = TimerQueue::none;
   std::map<PeerRef, wire::Message> held_joins_;  // while their names are looked into
   std::uint64_t namesakes_dropped_ = 0;          // joins that came to nothing so

@@ -75,6 +75,12 @@ void Overlay::stop(std::shared_ptr<Operation<>> done) {
   }
 }
 
+void Overlay::wait(std::shared_ptr<Operation<>> done) {
+  if (state_ == NodeState::stopped) return done->complete(ended_by_);
+  std::erase_if(wait_done_, [](const auto& other) { return other->claimed(); });
+  wait_done_.push_back(std::move(done));
+}
+
 void Overlay::create(const GroupName& group, const std::shared_ptr<Operation<>>& done) {
   const wire::GroupName name = full_name(group);
   if (refuse(done, &name)) return;

@@ -194,6 +194,7 @@ TEST_F(NodeTest, AnotherClusterEndsTheStartAndSaysWhy) {
   Node& node = add(other);
   EXPECT_EQ(error_of(node.async_start(use_future)), errc::wrong_cluster);
   EXPECT_NE(node.failure().find("elsewhere"), std::string::npos) << node.failure();
+  EXPECT_EQ(error_of(node.async_wait(use_future)), errc::wrong_cluster);
 }
 
 TEST_F(NodeTest, SaysWhyItCannotBeMade) {
@@ -225,7 +226,9 @@ TEST_F(NodeTest, DestroyingItEndsWhatIsUnderWay) {
 TEST_F(NodeTest, StoppingDetachesSubscriptionsAndRefusesMore) {
   Node& node = start("a");
   Subscription group = wait(node.async_join({"g", ""}, {}, use_future));
+  std::future<void> stopped = node.async_wait(use_future);
   wait(node.async_stop(use_future));
+  wait(std::move(stopped));
   const auto events = wait(group.async_receive(1, use_future));
   EXPECT_EQ(std::get<Detached>(events.at(0)).reason, errc::shutting_down);
   EXPECT_EQ(error_of(node.async_create({"g", ""}, use_future)), errc::shutting_down);

@@ -76,6 +76,18 @@ TEST_F(IdentityTest, ANodeMayMoveToAnotherAddressOnceItIsGone) {
   EXPECT_TRUE(cluster_.becomes_one_ring(seconds(15) * slowness)) << cluster_.logs();
 }
 
+TEST_F(IdentityTest, WhoHungUntilAnotherTookItsPlaceStopsAndSaysSo) {
+  cluster_.start(4);
+  ASSERT_TRUE(cluster_.becomes_one_ring(seconds(15) * slowness)) << cluster_.logs();
+  cluster_[2].process().signal(SIGSTOP);
+  Cluster other;
+  Daemon& successor = other.add("peer-2", {"--join", cluster_[0].address()});
+  ASSERT_TRUE(becomes_active(successor)) << successor.process().err();
+  cluster_[2].process().signal(SIGCONT);
+  expect_failure(cluster_[2], "another process has this node's place in the ring");
+  EXPECT_TRUE(successor.active());
+}
+
 TEST_F(IdentityTest, AnotherClustersNameIsRefused) {
   Daemon& first = cluster_.add("a");
   ASSERT_TRUE(first.up());

@@ -22,6 +22,7 @@ class NodeRef {
 
   void start(Completion<> done) const;
   void stop(Completion<> done) const;
+  void wait(Completion<> done) const;
   void create(GroupName group, Completion<> done) const;
   void join(GroupName group, JoinOptions options, Completion<Subscription> done) const;
   void publish(GroupName group, Payload payload, PublishOptions options,
