@@ -17,6 +17,7 @@ constexpr std::size_t contacts_max = 64;
 constexpr std::size_t probes_at_once_max = 32;
 constexpr unsigned descents_max = 3;        // of one search
 constexpr std::uint8_t deepest_row = 0xff;  // the receiver answers with its deepest
+constexpr std::uint8_t later_descents_row = 1;
 constexpr Duration deferral_max = 30s;
 
 }  // namespace
@@ -179,13 +180,14 @@ void Joiner::search_on() {
       }
       break;
     case Stage::neighborhood:
-      // Again from there, as long as a descent led to somebody nearer.
+      // Again from there, as long as a descent led to somebody nearer. The deeper
+      // rows are left out: few peers fit their entries, so they are not near anybody.
       if (near_ == descended_from_ || ++descents_ == descents_max) {
         stage_ = Stage::done;
       } else {
         descended_from_ = near_;
         stage_ = Stage::rows;
-        row_ = deepest_row;
+        row_ = later_descents_row;
       }
       break;
     case Stage::done: break;

@@ -51,13 +51,14 @@ void Pastry::become_active() {
   new_here_ = true;
 }
 
-// Everybody whose distance is known learns it, and with it of this node.
+// Every neighbour whose distance is known learns it, and with it of this node.
 void Pastry::announce() {
   std::vector<PeerRef> known;
   state_.proximity.collect_peers(known);
   for (const PeerRef peer : known) {
     const std::uint32_t distance = state_.proximity.distance(peer);
-    if (distance != unknown_distance) state_.send(peer, wire::DistanceReport{distance});
+    if (distance == unknown_distance || !state_.holds(peer)) continue;
+    state_.send(peer, wire::DistanceReport{distance});
   }
 }
 

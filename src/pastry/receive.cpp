@@ -13,11 +13,6 @@ namespace {
 // An inactive contact asks joiners to come back after this.
 constexpr std::uint32_t not_active_retry_ms = 100;
 
-// The share of announced peers that are measured although their entry is taken.
-// Measuring all of them would double the messages of a join, none of them would
-// leave the tables of older nodes to grow stale until the next row maintenance.
-constexpr double measured_share = 1.0 / 8;
-
 }  // namespace
 
 class Pastry::Receiver {
@@ -193,12 +188,13 @@ void Pastry::on_leaf_probe(PeerRef from, const wire::LeafProbe& probe) {
   }
 }
 
+// Distance is mutual: whom this node has a place for may have one for this node.
 void Pastry::on_probe_reply(PeerRef from, const wire::ProbeReply& reply) {
   if (joiner_ && joiner_->on_probe_reply(from, reply)) return;
   const Prober::Answer answer = prober_.answered(from, reply.nonce, false);
   if (!answer.round_trip) return;
   on_measured(from, *answer.round_trip);
-  if ((answer.goals & goal::distance) != 0) {
+  if ((answer.goals & goal::distance) != 0 && state_.holds(from)) {
     state_.send(from, wire::DistanceReport{distance_of(*answer.round_trip)});
   }
 }
@@ -245,12 +241,16 @@ void Pastry::on_state_reply(PeerRef from, const wire::StateReply& reply) {
   for_each_walk([&](RingWalk& walk) { walk.on_state_reply(from, reply); });
 }
 
-void Pastry::on_row_announce(PeerRef, const wire::RowAnnounce& announce) {
+// A row holds the peers that are closest to its owner. An owner closer than this
+// node's own entry is likely to name a closer one (more than half of them take
+// the entry, in rings grown by the simulator), any other is not (one in a hundred).
+void Pastry::on_row_announce(PeerRef from, const wire::RowAnnounce& announce) {
   if (!state_.active) return;
+  const std::uint32_t distance = state_.proximity.distance(from);
   for (const PeerRef peer : announce.row.peers) {
     if (state_.is_self(peer)) continue;
-    const bool taken = static_cast<bool>(state_.table.towards(state_.id(peer)));
-    if (!taken || state_.env.random().chance(measured_share)) measurer_.add(peer);
+    const auto slot = state_.table.slot_of(state_.id(peer));
+    if (distance <= state_.table.distance_at(slot)) measurer_.add(peer);
   }
 }
 

@@ -84,6 +84,20 @@ TEST_F(JoinerTest, TheFirstToAnswerIsTheNearestAndIsAskedNext) {
   EXPECT_EQ(env.last_receiver<wire::StateRequest>(), near);
 }
 
+TEST_F(JoinerTest, ASearchFromSomebodyNearerLeavesOutTheDeeperRows) {
+  joiner.start();
+  reply({}, 20ms);
+  reply({}, 20ms, 3);
+  for (int row = 2; row >= 0; --row) reply({}, 20ms);
+  EXPECT_EQ(asked().part, StatePart::neighborhood);
+  reply({near}, 20ms);
+  env.time += 10ms;
+  EXPECT_TRUE(probe_reply(near));
+  EXPECT_EQ(env.last_receiver<wire::StateRequest>(), near);
+  EXPECT_EQ(asked().part, StatePart::row);
+  EXPECT_EQ(asked().row, 1);
+}
+
 TEST_F(JoinerTest, NobodyWaitsForPeersThatAreFartherThanTheNearestKnown) {
   joiner.start();
   reply({near, far}, 50ms);

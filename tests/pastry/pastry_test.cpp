@@ -393,6 +393,75 @@ TEST(Pastry, WalkGoesAroundASilentPeer) {
   EXPECT_GE(found->size(), 58U);
 }
 
+// A node that knows one peer of row 0 at 20 ms, and hears of another for the
+// same entry from an announcer at a distance of the test's choice.
+class AnnouncedPeer : public ::testing::Test {
+ protected:
+  void announce(Duration announcer_distance) {
+    node.pastry->found();
+    node.pastry->learn(entry, 20ms);
+    node.pastry->learn(announcer, announcer_distance);
+    network.censor = [this](PeerRef from, PeerRef to, const wire::Message& message) {
+      if (from != node.pastry->self() || to != candidate) return false;
+      probes += std::holds_alternative<wire::Probe>(message);
+      reports += std::holds_alternative<wire::DistanceReport>(message);
+      if (const auto* probe = std::get_if<wire::Probe>(&message)) nonce = probe->nonce;
+      return true;
+    };
+    node.pastry->receive(announcer, wire::RowAnnounce{{0, {candidate}}});
+  }
+  PeerRef peer(std::string_view hex) {
+    return network.peers().intern({*Id::from_hex(hex), 1, std::string(hex), {}, 0, ""});
+  }
+
+  TestNetwork network{config()};
+  TestNode& node = network.add_at(*Id::from_hex("80"), "node");
+  const PeerRef entry = peer("10");
+  const PeerRef candidate = peer("11");
+  const PeerRef announcer = peer("20");
+  unsigned probes = 0;
+  unsigned reports = 0;
+  std::uint32_t nonce = 0;
+
+ private:
+  static Config config() {
+    Config config;
+    config.neighborhood_size = 0;
+    config.leaf_set_size = 2;
+    return config;
+  }
+};
+
+TEST_F(AnnouncedPeer, IsMeasuredIfTheAnnouncerIsCloserThanTheEntry) {
+  announce(10ms);
+  EXPECT_EQ(probes, 1U);
+}
+
+TEST_F(AnnouncedPeer, IsNotMeasuredIfTheAnnouncerIsFartherThanTheEntry) {
+  announce(30ms);
+  EXPECT_EQ(probes, 0U);
+}
+
+TEST_F(AnnouncedPeer, LearnsTheDistanceIfItTakesTheEntry) {
+  node.pastry->learn_leaf(peer("81"));
+  node.pastry->learn_leaf(peer("7f"));
+  announce(10ms);
+  network.run_for(15ms);
+  node.pastry->receive(candidate, wire::ProbeReply{nonce});
+  EXPECT_EQ(node.pastry->routing_table().at(0, 1), candidate);
+  EXPECT_EQ(reports, 1U);
+}
+
+TEST_F(AnnouncedPeer, LearnsNothingIfItIsFartherThanTheEntry) {
+  node.pastry->learn_leaf(peer("81"));
+  node.pastry->learn_leaf(peer("7f"));
+  announce(10ms);
+  network.run_for(25ms);
+  node.pastry->receive(candidate, wire::ProbeReply{nonce});
+  EXPECT_EQ(node.pastry->routing_table().at(0, 1), entry);
+  EXPECT_EQ(reports, 0U);
+}
+
 TEST(Pastry, QuietNetworkStaysQuietWithoutMaintenance) {
   Config config;
   config.maintenance = false;
