@@ -28,10 +28,12 @@ LeafSet::LeafSet(const Id& self, unsigned size) : self_(self), capacity_(size) {
   CANOPY_ASSERT(size >= 2 && size % 2 == 0);
 }
 
+// Clockwise from the node come the larger ids, then the smaller ones.
 std::size_t LeafSet::position(const Id& id) const noexcept {
-  const Id distance = id - self_;
-  const auto at = std::partition_point(
-      leaves_.begin(), leaves_.end(), [&](const Leaf& leaf) { return leaf.id - self_ < distance; });
+  const bool smaller = id < self_;
+  const auto at = std::partition_point(leaves_.begin(), leaves_.end(), [&](const Leaf& leaf) {
+    return (leaf.id < self_) == smaller ? leaf.id < id : smaller;
+  });
   return static_cast<std::size_t>(at - leaves_.begin());
 }
 

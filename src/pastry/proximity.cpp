@@ -31,13 +31,16 @@ Proximity::Record* Proximity::find(PeerRef peer) noexcept {
   return const_cast<Record*>(static_cast<const Proximity*>(this)->find(peer));
 }
 
-void Proximity::track(PeerRef peer, MonoTime now) {
+void Proximity::track(PeerRef peer, MonoTime now) { record(peer, now); }
+
+// Of this peer, begun unless there is one.
+Proximity::Record& Proximity::record(PeerRef peer, MonoTime now) {
   const auto at = std::partition_point(records_.begin(), records_.end(),
                                        [peer](const Record& r) { return r.peer < peer; });
-  if (at != records_.end() && at->peer == peer) return;
+  if (at != records_.end() && at->peer == peer) return *at;
   const auto offset = at - records_.begin();
   if (records_.size() == records_.capacity()) records_.reserve(records_.size() + growth_step);
-  records_.insert(records_.begin() + offset, {peer, unknown_distance, 0, 0, coarse(now)});
+  return *records_.insert(records_.begin() + offset, {peer, unknown_distance, 0, 0, coarse(now)});
 }
 
 void Proximity::remove(PeerRef peer) {
@@ -60,8 +63,7 @@ std::optional<Duration> Proximity::silence(PeerRef peer, MonoTime now) const noe
 }
 
 void Proximity::sample(PeerRef peer, Duration round_trip, MonoTime now) {
-  track(peer, now);
-  Record& record = *find(peer);
+  Record& record = this->record(peer, now);
   const std::uint32_t sampled = distance_of(round_trip);
   if (record.distance_us == unknown_distance) {
     record.smoothed_us = sampled;

@@ -54,6 +54,7 @@ class Proximity {
     std::uint32_t heard;  // units of 1024 us, wrapping after 50 days
   };
 
+  Record& record(PeerRef peer, MonoTime now);
   Record* find(PeerRef peer) noexcept;
   const Record* find(PeerRef peer) const noexcept;
 

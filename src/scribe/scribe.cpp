@@ -166,6 +166,7 @@ void Scribe::unreachable(PeerRef peer) {
 }
 
 void Scribe::flush() {
+  if (parts_->core.upcalls.empty()) return;
   parts_->core.upcalls.run(parts_->core.events);
   parts_->tell_later();
 }

@@ -1,6 +1,7 @@
 #include "sim/ideal_tables.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -126,13 +127,16 @@ void IdealTables::find_neighbors(const Simulation& simulation) {
     for (std::size_t there = 0; there < at_site_.size(); ++there) {
       sites[there] = {site_distance(at_site_[here], at_site_[there], ring_, topology), there};
     }
-    std::sort(sites.begin(), sites.end());
+    // A heap, closest first: no more than a few of thousands of sites are wanted.
+    std::make_heap(sites.begin(), sites.end(), std::greater<>());
     std::vector<std::pair<double, std::uint32_t>> found;
-    for (const auto& [distance, site] : sites) {
+    for (auto end = sites.end(); end != sites.begin(); --end) {
+      const auto [distance, site] = sites.front();
       if (found.size() >= wanted && distance > found.back().first) break;
       for (const std::size_t position : at_site_[site]) {
         found.emplace_back(distance, static_cast<std::uint32_t>(position));
       }
+      std::pop_heap(sites.begin(), end, std::greater<>());
     }
     // Positions are in id order, which is how ties are broken.
     std::sort(found.begin(), found.end());
