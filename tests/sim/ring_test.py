@@ -40,7 +40,15 @@ class Ring(unittest.TestCase):
             self.assertLess(abs(share - ideal), 0.02)
         self.assertLess(report["delay_stretch"], 1.1 * report["ideal_delay_stretch"])
         self.assertGreater(report["messages_per_join"], 10)
+        self.assertLess(report["messages_per_join"], 300)
         self.assertGreater(report["bytes_per_node"], 0)
+
+    @unittest.skipIf(SANITIZED, "memory is the sanitizer's")
+    def test_a_node_takes_less_than_8_kilobytes(self):
+        # What a ring takes whatever its size would hide it in one as small as this.
+        small, large = (report["nodes"] * report["bytes_per_node"] for report in
+                        (ring_json("--nodes", nodes, "--seed", 3) for nodes in (300, 1500)))
+        self.assertLess((large - small) / (1500 - 300), 8192)
 
     def test_the_same_seed_gives_the_same_run_and_another_seed_another(self):
         hashes = [ring_json("--nodes", 60, "--seed", seed)["trace_hash"] for seed in (5, 5, 6)]
