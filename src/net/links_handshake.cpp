@@ -25,7 +25,7 @@ errc errc_of(RejectCode code) {
     case RejectCode::shutting_down: return errc::shutting_down;
     case RejectCode::malformed: return errc::protocol;
     case RejectCode::wrong_peer: return errc::unreachable;
-    case RejectCode::duplicate_name:
+    case RejectCode::duplicate_name: return errc::name_conflict;
     case RejectCode::self: return errc::denied;
   }
   return errc::denied;

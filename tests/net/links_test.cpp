@@ -257,10 +257,11 @@ TEST(Links, ANameInUseRejectsTheNewcomerAndKeepsTheOldProcess) {
   a.links->send(a.ref_of(old_b), probe(1));
   ASSERT_TRUE(run_until(io, [&] { return old_b.inbox.size() == 1; }));
   TestPeer new_b(io, {.name = "b", .incarnation = 2});
-  bool failed = false;
+  boost::system::error_code failure;
   new_b.links->dial_seed(a.endpoint,
-                         [&](auto error, PeerRef, std::string_view) { failed = error.failed(); });
-  ASSERT_TRUE(run_until(io, [&] { return failed; }));
+                         [&](auto error, PeerRef, std::string_view) { failure = error; });
+  ASSERT_TRUE(run_until(io, [&] { return failure.failed(); }));
+  EXPECT_EQ(failure, errc::name_conflict);  // and not what a dial of oneself reports
   ASSERT_EQ(new_b.rejections.size(), 1u);
   EXPECT_EQ(new_b.rejections[0].code, wire::RejectCode::duplicate_name);
   EXPECT_NE(
