@@ -72,10 +72,21 @@ void Arrival::dial_due() {
 void Arrival::seed_answered(const std::string& seed, PeerRef peer) {
   if (!running_) return;
   seeds_.connected(seed);
-  contacts_.push_back({seed, peer});
   spdlog::info("{}: seed {} answers", name_, seed);
-  if (!active_ || host_.alone()) host_.join_by(peer);
+  use({seed, peer});
   dial_due();
+}
+
+void Arrival::member_met(PeerRef peer) {
+  if (!running_ || seeds_.empty() || (active_ && !host_.alone())) return;
+  const bool known = std::any_of(contacts_.begin(), contacts_.end(),
+                                 [peer](const Contact& contact) { return contact.peer == peer; });
+  if (!known) use({"", peer});
+}
+
+void Arrival::use(const Contact& contact) {
+  contacts_.push_back(contact);
+  if (!active_ || host_.alone()) host_.join_by(contact.peer);
 }
 
 void Arrival::seed_failed(const std::string& seed, boost::system::error_code error,

@@ -62,6 +62,8 @@ class Arrival {
   void seed_answered(const std::string& seed, PeerRef peer);
   // Errors as of net::Links::dial_seed.
   void seed_failed(const std::string& seed, boost::system::error_code error, std::string_view text);
+  // A member of the cluster is linked, whoever dialled: it will do as well as a seed.
+  void member_met(PeerRef peer);
   void peer_lost(PeerRef peer);
   void became_member() { facts_.is_member = true; }
   void activated();
@@ -71,11 +73,12 @@ class Arrival {
 
  private:
   struct Contact {
-    std::string seed;
+    std::string seed;  // none: it called by itself
     PeerRef peer;
   };
 
   void dial_due();
+  void use(const Contact& contact);
   void patience_over();
   void look_around();
   void begin_alone(FoundingStep step);

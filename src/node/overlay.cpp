@@ -128,9 +128,11 @@ void Overlay::received(PeerRef from, wire::Message message) {
   after_input();
 }
 
-void Overlay::connected(PeerRef, const wire::Hello& hello) {
+void Overlay::connected(PeerRef peer, const wire::Hello& hello) {
+  if (hello.cluster.is_nil()) return;
   // The first peer of the cluster that is heard of tells which cluster it is.
-  if (links_.self().cluster.is_nil() && !hello.cluster.is_nil()) member_of(hello.cluster);
+  if (links_.self().cluster.is_nil()) member_of(hello.cluster);
+  arrival_.member_met(peer);
 }
 
 void Overlay::disconnected(PeerRef peer, net::Disconnect reason) {

@@ -127,7 +127,7 @@ TEST_F(IdentityTest, TwoDaemonsOnOneDirectoryAreRefused) {
   ASSERT_TRUE(first.up());
   Cluster other;
   expect_failure(other.add("a", {"--data", data("a")}), "is in use by process");
-  EXPECT_TRUE(first.active());
+  EXPECT_TRUE(becomes_active(first));
 }
 
 TEST_F(IdentityTest, ASeedThatRefusesConnectionsIsTriedAgain) {
@@ -202,6 +202,20 @@ TEST_F(IdentityTest, AMemberWithoutItsSeedsFormsARingOfOneAndMeetsThemLater) {
   seed.process().start();
   EXPECT_TRUE(cluster_.becomes_one_ring(seconds(30) * slowness)) << cluster_.logs();
   EXPECT_EQ(seed.status().cluster_uuid, member.status().cluster_uuid);
+}
+
+// Its own seed is gone for good, but the peers of its ring call it.
+TEST_F(IdentityTest, ARestartedMemberJoinsByWhoeverCallsIt) {
+  cluster_.start(3);
+  Daemon& restarted =
+      cluster_.add("restarted", {"--listen", "127.0.0.1:" + std::to_string(free_port())});
+  ASSERT_TRUE(cluster_.becomes_one_ring(seconds(15) * slowness)) << cluster_.logs();
+  end(cluster_[0], SIGKILL);
+  end(restarted, SIGKILL);
+  restarted.process().start();
+  ASSERT_TRUE(becomes_active(restarted)) << restarted.process().err();
+  cluster_.remove(0);
+  EXPECT_TRUE(cluster_.becomes_one_ring(seconds(15) * slowness)) << cluster_.logs();
 }
 
 TEST_F(IdentityTest, AWholeClusterCanBeSwitchedOffAndOn) {
