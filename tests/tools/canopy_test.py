@@ -279,6 +279,18 @@ class CanopyTest(unittest.TestCase):
             self.assertEqual(joined.lines(), ["one", "two", "three"])
             self.assertIn(b"published 1 message ", slow.communicate(timeout=DEADLINE_S)[0])
 
+    def test_closed_standard_files_are_no_input_and_no_output(self):
+        publish = self.ring.client(self.first, "publish", "closed", "-")
+        status = self.ring.client(self.first, "status")
+        for closed, command, complaint in [
+                ("<&-", publish, b"cannot read standard input"),
+                ("<&-", [*publish, "--lines"], b"cannot read standard input"),
+                (">&-", status, b"cannot write to standard output")]:
+            result = subprocess.run(["sh", "-c", f'exec "$@" {closed}', "sh", *command],
+                                    capture_output=True, timeout=DEADLINE_S, check=False)
+            self.assertEqual(result.returncode, 1, (command, result))
+            self.assertIn(complaint + b": Bad file descriptor", result.stderr)
+
     def test_several_groups_at_once_are_told_apart(self):
         group = self.group()
         with self.join(self.last, group + "-a", group + "-b", "--count", "2",

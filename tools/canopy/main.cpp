@@ -3,6 +3,7 @@
 
 #include "canopy/commands.hpp"
 #include "canopy/output.hpp"
+#include "common/standard_files.hpp"
 
 namespace canopy::tools {
 
@@ -32,6 +33,7 @@ int run_program(int argc, const char* const* argv) {
 }  // namespace canopy::tools
 
 int main(int argc, char** argv) {
+  canopy::tools::keep_standard_files();
   std::signal(SIGPIPE, SIG_IGN);  // told by the write instead
   return canopy::tools::run_program(argc, argv);
 }

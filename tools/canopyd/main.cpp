@@ -4,6 +4,7 @@
 #include <malloc.h>
 
 #include "common/command_line.hpp"
+#include "common/standard_files.hpp"
 #include "node/daemon.hpp"
 
 namespace {
@@ -20,6 +21,7 @@ constexpr const char* examples =
 }  // namespace
 
 int main(int argc, char** argv) {
+  canopy::tools::keep_standard_files();
   // Few threads, few allocations at a time: arenas of their own would only cost memory.
   ::mallopt(M_ARENA_MAX, 1);
   canopy::node::DaemonSettings settings;
