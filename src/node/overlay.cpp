@@ -129,6 +129,7 @@ void Overlay::received(PeerRef from, wire::Message message) {
 }
 
 void Overlay::connected(PeerRef peer, const wire::Hello& hello) {
+  for (const Endpoint& address : hello.peer.addresses) std::erase(refusers_, address);
   if (hello.cluster.is_nil()) return;
   // The first peer of the cluster that is heard of tells which cluster it is.
   if (links_.self().cluster.is_nil()) member_of(hello.cluster);
@@ -149,10 +150,10 @@ void Overlay::unreachable(PeerRef peer, std::string_view) {
 void Overlay::rejected(const net::Rejection& rejection) {
   const bool duplicate = rejection.code == wire::RejectCode::duplicate_name;
   // A member of a ring does not go because somebody else claims its name: that one will. Who is
-  // starting goes, and so does who finds itself alone, because the ring has replaced it.
+  // starting goes, and so does whom the ring has replaced.
   if (duplicate && state_ == NodeState::joining)
     return give_up(errc::name_conflict, rejection.text);
-  if (duplicate && alone())
+  if (duplicate && is_replaced(rejection.remote))
     return give_up(
         errc::name_conflict,
         fmt::format("another process has this node's place in the ring: {}", rejection.text));
@@ -162,6 +163,22 @@ void Overlay::rejected(const net::Rejection& rejection) {
   else
     spdlog::debug("{}: {} refuses: {}", options_.name, format_endpoint(rejection.remote),
                   rejection.text);
+}
+
+// One peer may be mistaken, or under way from one process of this name to the other: not most of
+// the leaf set.
+bool Overlay::is_replaced(const Endpoint& refuser) {
+  if (std::find(refusers_.begin(), refusers_.end(), refuser) == refusers_.end())
+    refusers_.push_back(refuser);
+  const auto leaves = peer_.pastry().leaf_set().all();
+  const auto refuses = [&](const Endpoint& address) {
+    return std::find(refusers_.begin(), refusers_.end(), address) != refusers_.end();
+  };
+  const auto refusing = std::count_if(leaves.begin(), leaves.end(), [&](const pastry::Leaf& leaf) {
+    return std::ranges::any_of(peers_[leaf.peer].addresses, refuses);
+  });
+  if (refusers_.size() > 4 * leaves.size()) refusers_.clear();  // most are no leaves any more
+  return leaves.empty() || 2 * static_cast<std::size_t>(refusing) > leaves.size();
 }
 
 bool Overlay::wanted(PeerRef peer) {

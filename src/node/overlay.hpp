@@ -119,6 +119,7 @@ class Overlay final : private wire::Env,
   void become_active();
   void member_of(const Uuid& cluster);
   bool hold_namesake(PeerRef from, wire::Message& message);
+  bool is_replaced(const Endpoint& refuser);
   void sweep_peers();
 
   void departure_over(boost::system::error_code error);
@@ -159,6 +160,7 @@ class Overlay final : private wire::Env,
   TimerQueue::Entry stop_timer_ = TimerQueue::none;
   std::map<PeerRef, wire::Message> held_joins_;  // while their names are looked into
   std::uint64_t namesakes_dropped_ = 0;          // joins that came to nothing so
+  std::vector<Endpoint> refusers_;               // of this node's name, since they were linked last
   bool join_begun_ = false;
   bool flushing_ = false;  // said goodbye; the links write what is left
   std::size_t peers_after_sweep_ = 512;
