@@ -120,6 +120,20 @@ void Overlay::detached(const Id& group, boost::system::error_code reason) {
   memberships_.detached(group, reason);
 }
 
+void Overlay::join_stalled(std::string_view reason) {
+  spdlog::info("{}: cannot join the ring yet: {}", options_.name, reason);
+}
+
+void Overlay::superseded(PeerRef by) {
+  const PeerDescriptor& other = peers_[by];
+  give_up(errc::name_conflict,
+          fmt::format("another process has this node's place in the ring: the one at {}, started "
+                      "later under the name {}",
+                      other.addresses.empty() ? "an unknown address"
+                                              : format_endpoint(other.addresses.front()),
+                      other.name));
+}
+
 // --- net::LinkEvents ---
 
 void Overlay::received(PeerRef from, wire::Message message) {

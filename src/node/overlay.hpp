@@ -95,6 +95,8 @@ class Overlay final : private wire::Env,
   void multicast(const wire::Multicast& message) override;
   bool anycast(const wire::Anycast& message) override;
   void detached(const Id& group, boost::system::error_code reason) override;
+  void join_stalled(std::string_view reason) override;
+  void superseded(PeerRef by) override;
 
   // net::LinkEvents
   void received(PeerRef from, wire::Message message) override;

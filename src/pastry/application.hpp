@@ -29,7 +29,8 @@ class Application {
   // The node is a full member of the ring from now on.
   virtual void activated() = 0;
 
-  // The join cannot succeed as things are; it keeps trying. For logs.
+  // The join cannot succeed as things are; it keeps trying. Told once for each
+  // reason in a row. For logs: a literal.
   virtual void join_stalled(std::string_view reason) = 0;
 
   // Another process with this node's id and a later incarnation is about: the

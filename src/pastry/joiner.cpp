@@ -54,7 +54,7 @@ void Joiner::fail(std::string_view reason) {
   ++failures_;
   ++state_.counters.join_restarts;
   contacts_failed_ = 0;
-  stall_ = reason;
+  stalled(reason);
   rest(state_.config.join_retry_interval * (1 << doublings) / 8, Step::asking);
 }
 
@@ -252,10 +252,10 @@ bool Joiner::on_deferred(PeerRef from, const wire::JoinDeferred& deferred) {
   const Duration span =
       std::clamp<Duration>(std::chrono::milliseconds(deferred.retry_after_ms), 10ms, deferral_max);
   if (deferred.retry_after_ms == 0) {
-    stall_ = "another live peer has this node's id: choose another name";
+    stalled("another live peer has this node's id: choose another name");
     rest(state_.config.join_retry_interval, Step::asking);
   } else if (asked) {
-    stall_ = "the contact is not a member of a ring yet";
+    stalled("the contact is not a member of a ring yet");
     rest(span, Step::asking);
   } else {
     request_nonces_.clear();
@@ -271,6 +271,7 @@ bool Joiner::on_join_reply(PeerRef from, const wire::JoinReply& reply) {
     return false;
   }
   step_ = Step::probing;
+  told_ = {};
   deadline_ = never;
   helper_ = from;
   helper_nonce_ = reply.nonce;
@@ -334,6 +335,11 @@ void Joiner::tick() {
       break;
     case Step::probing: deadline_ = never; break;
   }
+}
+
+// A contact that is no member says so ten times a second.
+void Joiner::stalled(std::string_view reason) {
+  if (reason != told_) stall_ = told_ = reason;
 }
 
 std::optional<std::string_view> Joiner::take_stall() noexcept {

@@ -65,7 +65,7 @@ class Joiner {
   // Peers worth measuring once active, and those measured on the way.
   const wire::Peers& candidates() const noexcept { return candidates_; }
   const std::vector<Measured>& measured() const noexcept { return measured_; }
-  // Why no attempt succeeds, told once for each failure worth a word.
+  // Why no attempt succeeds; nothing if that was told already.
   std::optional<std::string_view> take_stall() noexcept;
 
   void collect_peers(std::vector<PeerRef>& in_use) const;
@@ -88,6 +88,7 @@ class Joiner {
   void send_request();
   void rest(Duration span, Step then);
   void pass_over_contact(std::string_view reason);
+  void stalled(std::string_view reason);
   bool known(PeerRef peer) const;
   void note(PeerRef peer, Duration round_trip);
 
@@ -101,7 +102,8 @@ class Joiner {
   Step after_rest_ = Step::asking;
   MonoTime deadline_ = never;
   unsigned tries_ = 0;  // of the message that is out
-  std::optional<std::string_view> stall_;
+  std::optional<std::string_view> stall_;  // to be told
+  std::string_view told_;                  // the latest reason
 
   Stage stage_ = Stage::leaf_set;
   std::uint8_t row_ = 0;

@@ -1,6 +1,9 @@
-// What a node's own members get from Scribe. Called on the overlay's thread,
-// when the protocol is at rest: implementations may call Scribe.
+// What a node's own members get from Scribe, and what its host has to know of
+// the ring. Called on the overlay's thread, when the protocol is at rest:
+// implementations may call Scribe.
 #pragma once
+
+#include <string_view>
 
 #include <boost/system/error_code.hpp>
 
@@ -18,6 +21,9 @@ class Events {
   virtual bool anycast(const wire::Anycast& message) = 0;
   // The membership is over although nobody left (the root refuses the group).
   virtual void detached(const Id& group, boost::system::error_code reason) = 0;
+  // As in pastry::Application.
+  virtual void join_stalled(std::string_view /*reason*/) {}
+  virtual void superseded(PeerRef /*by*/) {}
 
  protected:
   ~Events() = default;

@@ -141,6 +141,7 @@ wire::TreeReply Requests::place_in(const Id& group_id, std::uint32_t nonce) cons
     reply.member = group->member;
     reply.root_path = group->root_path();
     reply.children = group->children.peers();
+    reply.more_children = reply.children.size() > reply_children_max;
     reply.children.resize(std::min(reply.children.size(), reply_children_max));
   }
   return reply;

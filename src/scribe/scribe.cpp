@@ -245,7 +245,14 @@ void Scribe::activated() {
   parts_->roots.ring_changed();
 }
 
-void Scribe::join_stalled(std::string_view) {}
+// `reason` is a literal, and lives as long as anybody.
+void Scribe::join_stalled(std::string_view reason) {
+  parts_->core.upcalls.call([this, reason] { parts_->core.events.join_stalled(reason); });
+}
+
+void Scribe::superseded(PeerRef by) {
+  parts_->core.upcalls.call([this, by] { parts_->core.events.superseded(by); });
+}
 
 // --- Routed messages ---
 

@@ -91,6 +91,7 @@ class Scribe final : public pastry::Application {
   void peer_failed(PeerRef peer) override;
   void activated() override;
   void join_stalled(std::string_view reason) override;
+  void superseded(PeerRef by) override;
 
  private:
   struct Parts;

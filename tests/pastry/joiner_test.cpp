@@ -53,6 +53,15 @@ class JoinerTest : public ::testing::Test, protected Part {
   Joiner joiner{state, {contact}};
 };
 
+TEST_F(JoinerTest, TellsOnceThatItsContactIsNoMember) {
+  joiner.start();
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    ASSERT_TRUE(joiner.on_deferred(contact, {asked().nonce, 100}));
+    EXPECT_EQ(joiner.take_stall().has_value(), attempt == 0);
+    pass(1s);
+  }
+}
+
 TEST_F(JoinerTest, AsksLeafSetRowsAndNeighbourhoodThenRoutesItsJoin) {
   joiner.start();
   EXPECT_EQ(asked().part, StatePart::leaf_set);
