@@ -26,6 +26,7 @@ void Memberships::join(const wire::GroupName& name, const JoinOptions& options,
     return join->fail(errc::name_conflict);
   }
   if (group.joined) return subscribe(id, group, {options, std::move(join)});
+  if (group.waiting.size() >= limits_.subscriptions_max) return join->fail(errc::limit);
   group.waiting.push_back({options, std::move(join)});
   if (fresh) scribe_.join(name, [this, id](boost::system::error_code error) { joined(id, error); });
 }

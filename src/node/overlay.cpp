@@ -14,6 +14,7 @@
 #include "node/advertise.hpp"
 #include "node/entropy.hpp"
 #include "node/overlay_config.hpp"
+#include "pastry/body_peers.hpp"
 
 namespace canopy::node {
 namespace {
@@ -100,12 +101,16 @@ void Overlay::tick() {
 // Peers that nobody names any more are forgotten when the table has doubled. Only from the top of
 // the loop: nobody below holds a handle then.
 void Overlay::sweep_peers() {
-  if (peers_.size() < 2 * peers_after_sweep_ || !held_joins_.empty()) return;
+  if (peers_.size() < 2 * peers_after_sweep_) return;
   std::vector<PeerRef> in_use{self_};
   peer_.collect_peers(in_use);
   links_.collect_refs(in_use);
   inspector_.collect_peers(in_use);
   arrival_.collect_peers(in_use);
+  for (const auto& [joiner, held] : held_joins_) {
+    in_use.insert(in_use.end(), {joiner, held.from});
+    pastry::collect_body_peers(std::get<wire::Routed>(held.message), in_use);
+  }
   peers_.sweep(in_use);
   peers_after_sweep_ = std::max<std::size_t>(peers_.size(), 512);
 }
@@ -217,17 +222,17 @@ bool Overlay::hold_namesake(PeerRef from, wire::Message& message) {
     ++namesakes_dropped_;  // it asks again
     return true;
   }
-  held_joins_.emplace(joiner, std::move(message));
-  links_.dial_seed(claimed.addresses.front(), [this, from, joiner](boost::system::error_code error,
-                                                                   PeerRef, std::string_view) {
-    auto held = held_joins_.extract(joiner);
-    if (error) {
-      ++namesakes_dropped_;
-      return;
-    }
-    peer_.receive(from, std::move(held.mapped()));
-    after_input();
-  });
+  held_joins_.emplace(joiner, HeldJoin{from, std::move(message)});
+  links_.dial_seed(claimed.addresses.front(),
+                   [this, joiner](boost::system::error_code error, PeerRef, std::string_view) {
+                     auto held = held_joins_.extract(joiner);
+                     if (error) {
+                       ++namesakes_dropped_;
+                       return;
+                     }
+                     peer_.receive(held.mapped().from, std::move(held.mapped().message));
+                     after_input();
+                   });
   return true;
 }
 
@@ -254,6 +259,7 @@ void Overlay::found_cluster() {
     if (error)
       return give_up(
           error, fmt::format("cannot keep the new cluster's UUID on disk: {}", error.message()));
+    if (state_ != NodeState::joining) return;  // stopped meanwhile
     wire::Hello hello = links_.self();
     hello.cluster = cluster;
     links_.set_self(hello);

@@ -160,9 +160,13 @@ class Overlay final : private wire::Env,
   std::vector<std::shared_ptr<Operation<>>> wait_done_;
   boost::system::error_code ended_by_;  // once stopped; none: by stop()
   TimerQueue::Entry stop_timer_ = TimerQueue::none;
-  std::map<PeerRef, wire::Message> held_joins_;  // while their names are looked into
-  std::uint64_t namesakes_dropped_ = 0;          // joins that came to nothing so
-  std::vector<Endpoint> refusers_;               // of this node's name, since they were linked last
+  struct HeldJoin {
+    PeerRef from;
+    wire::Message message;
+  };
+  std::map<PeerRef, HeldJoin> held_joins_;  // by joiner, while their names are looked into
+  std::uint64_t namesakes_dropped_ = 0;     // joins that came to nothing so
+  std::vector<Endpoint> refusers_;          // of this node's name, since they were linked last
   bool join_begun_ = false;
   bool flushing_ = false;  // said goodbye; the links write what is left
   std::size_t peers_after_sweep_ = 512;

@@ -33,10 +33,12 @@ struct Config {
   Duration join_help_timeout = 5s;  // how long one joiner may hold its helper
 
   std::uint8_t hop_limit = 64;
-  std::uint32_t pending_acks_max = 4096;   // routed messages that await a hop ack
-  std::uint32_t held_messages_max = 1024;  // at an inactive root
-  std::uint32_t join_queue_max = 64;       // joiners that wait for this helper
-  std::uint32_t departed_max = 20;         // peers remembered after they failed
+  std::uint32_t pending_acks_max = 4096;               // routed messages that await a hop ack
+  std::uint32_t held_messages_max = 1024;              // at an inactive root
+  std::size_t held_bytes_max = std::size_t{32} << 20;  // of these together
+  std::size_t pending_ack_bytes_max = std::size_t{64} << 20;  // of those that await a hop ack
+  std::uint32_t join_queue_max = 64;                          // joiners that wait for this helper
+  std::uint32_t departed_max = 20;                            // peers remembered after they failed
   Duration departed_memory = 90min;
   std::uint32_t measurements_max = 256;       // peers that wait for their round trip to be measured
   std::uint32_t measurements_at_once = 16;    // of which under way

@@ -18,7 +18,8 @@ Duration HopAcks::timeout(PeerRef to, unsigned tries) const {
 
 void HopAcks::add(PeerRef to, PeerRef from, wire::Routed& message, unsigned tries) {
   message.hop_id = 0;
-  if (pending_.size() >= state_.config.pending_acks_max) {
+  const std::size_t bytes = wire::size_estimate(*message.body);
+  if (!room_.has_room_for(bytes)) {
     ++state_.counters.unacked_hops;
     return;
   }
@@ -26,6 +27,7 @@ void HopAcks::add(PeerRef to, PeerRef from, wire::Routed& message, unsigned trie
   message.hop_id = last_hop_id_;
   const MonoTime now = state_.now();
   const MonoTime deadline = now + timeout(to, tries);
+  room_.take(bytes);
   pending_.push_back({to, from, static_cast<std::uint8_t>(tries), now, deadline, message});
   deadline_ = std::min(deadline_, deadline);
 }
@@ -35,6 +37,7 @@ void HopAcks::add_again(Pending pending) {
   pending.sent = state_.now();
   pending.deadline = pending.sent + timeout(pending.to, pending.tries);
   deadline_ = std::min(deadline_, pending.deadline);
+  room_.take(wire::size_estimate(*pending.message.body));
   pending_.push_back(std::move(pending));
 }
 
@@ -45,6 +48,7 @@ std::optional<Duration> HopAcks::acked(PeerRef from, std::uint32_t hop_id) {
   if (at == pending_.end()) return std::nullopt;
   std::optional<Duration> round_trip;
   if (at->tries == 1) round_trip = state_.now() - at->sent;
+  room_.give_back(wire::size_estimate(*at->message.body));
   pending_.erase(at);
   if (pending_.empty()) {
     deadline_ = never;
@@ -60,6 +64,7 @@ std::vector<HopAcks::Pending> HopAcks::take_if(Condition condition) {
                             [&](const Pending& pending) { return !condition(pending); });
   std::vector<Pending> taken(std::make_move_iterator(kept),
                              std::make_move_iterator(pending_.end()));
+  for (const Pending& pending : taken) room_.give_back(wire::size_estimate(*pending.message.body));
   pending_.erase(kept, pending_.end());
   deadline_ = never;
   for (const Pending& pending : pending_) deadline_ = std::min(deadline_, pending.deadline);

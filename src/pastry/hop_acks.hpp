@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/quota.hpp"
 #include "pastry/node_state.hpp"
 
 namespace canopy::pastry {
@@ -28,7 +29,8 @@ class HopAcks {
     wire::Routed message;  // with its hop_id
   };
 
-  explicit HopAcks(NodeState& state) : state_(state) {}
+  explicit HopAcks(NodeState& state)
+      : state_(state), room_(state.config.pending_acks_max, state.config.pending_ack_bytes_max) {}
 
   // Awaits the receipt of a message about to be sent; sets its hop_id, which is
   // 0 if there is no room. `tries` counts those by other ways as well.
@@ -55,6 +57,7 @@ class HopAcks {
   std::vector<Pending> take_if(Condition condition);
 
   NodeState& state_;
+  Quota room_;
   std::uint32_t last_hop_id_ = 0;
   std::vector<Pending> pending_;  // in the order of sending
   MonoTime deadline_ = never;     // the earliest of them, or earlier

@@ -14,10 +14,12 @@ constexpr std::size_t traces_max = 256;
 }  // namespace
 
 std::uint32_t RouteTraces::begin(Duration deadline, PeersHandler handler) {
-  const bool full = open_.size() >= traces_max;
-  const std::uint32_t nonce = full ? 0 : state_.next_nonce();
-  open_.push_back({nonce, full ? state_.now() : state_.now() + deadline, std::move(handler)});
-  return nonce;
+  if (open_.size() >= traces_max) {
+    handler(make_error_code(errc::limit));
+    return 0;
+  }
+  open_.push_back({state_.next_nonce(), state_.now() + deadline, std::move(handler)});
+  return open_.back().nonce;
 }
 
 void RouteTraces::on_reply(const wire::RouteTraceReply& reply) {
@@ -50,7 +52,7 @@ void RouteTraces::tick() {
     if (open.hops) {
       open.handler(*open.hops);
     } else {
-      open.handler(make_error_code(open.nonce == 0 ? errc::limit : errc::timed_out));
+      open.handler(make_error_code(errc::timed_out));
     }
   }
 }
@@ -64,6 +66,12 @@ MonoTime RouteTraces::deadline() const noexcept {
 void RouteTraces::cancel_all() {
   for (const Open& open : std::exchange(open_, {})) {
     open.handler(make_error_code(errc::shutting_down));
+  }
+}
+
+void RouteTraces::collect_peers(std::vector<PeerRef>& in_use) const {
+  for (const Open& open : open_) {
+    if (open.hops) in_use.insert(in_use.end(), open.hops->begin(), open.hops->end());
   }
 }
 

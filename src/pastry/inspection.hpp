@@ -1,7 +1,6 @@
 // Questions that people ask of a ring: the way to a key, and who is in it.
 //
-// Both are bounded in number and time, and answer by a callback, exactly once:
-// never from within the call that asks.
+// Both are bounded in number and time, and answer by a callback, exactly once.
 // A part of a node.
 #pragma once
 
@@ -25,7 +24,7 @@ class RouteTraces {
   explicit RouteTraces(NodeState& state) : state_(state) {}
 
   // Registers a trace; the nonce of the RouteTrace to route, or 0 if too many
-  // are under way (the handler then gets errc::limit on the next tick).
+  // are under way (the handler has got errc::limit then).
   std::uint32_t begin(Duration deadline, PeersHandler handler);
   void on_reply(const wire::RouteTraceReply& reply);
   // The root is this node: the handler is called on the next tick.
@@ -33,6 +32,7 @@ class RouteTraces {
   void tick();
   MonoTime deadline() const noexcept;
   void cancel_all();
+  void collect_peers(std::vector<PeerRef>& in_use) const;
 
  private:
   struct Open {

@@ -101,7 +101,7 @@ class Joiner {
   Step step_ = Step::resting;
   Step after_rest_ = Step::asking;
   MonoTime deadline_ = never;
-  unsigned tries_ = 0;  // of the message that is out
+  unsigned tries_ = 0;                     // of the message that is out
   std::optional<std::string_view> stall_;  // to be told
   std::string_view told_;                  // the latest reason
 

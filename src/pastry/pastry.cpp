@@ -20,6 +20,8 @@ bool is_join(const wire::Routed& message) {
   return std::holds_alternative<wire::JoinRequest>(*message.body);
 }
 
+constexpr std::size_t ring_walks_max = 16;  // at once
+
 }  // namespace
 
 Pastry::Pastry(const Config& config, PeerRef self, wire::Env& env, Application& application)
@@ -32,7 +34,8 @@ Pastry::Pastry(const Config& config, PeerRef self, wire::Env& env, Application& 
       measurer_(state_, prober_),
       table_repair_(state_, measurer_),
       maintenance_(state_, prober_, measurer_),
-      helper_(state_) {}
+      helper_(state_),
+      held_room_(config.held_messages_max, config.held_bytes_max) {}
 
 Pastry::~Pastry() = default;
 
@@ -209,16 +212,21 @@ void Pastry::send_again(HopAcks::Pending pending) {
 }
 
 void Pastry::hold(PeerRef from, wire::Routed message) {
-  if (held_.size() >= state_.config.held_messages_max) {
+  const std::size_t bytes = wire::size_estimate(*message.body);
+  if (!held_room_.has_room_for(bytes)) {
     ++state_.counters.held_drops;
     return;
   }
+  held_room_.take(bytes);
   ++state_.counters.held;
   held_.push_back({from, std::move(message)});
 }
 
 void Pastry::release_held() {
-  for (Held& held : std::exchange(held_, {})) pass_on(held.from, std::move(held.message));
+  for (Held& held : std::exchange(held_, {})) {
+    held_room_.give_back(wire::size_estimate(*held.message.body));
+    pass_on(held.from, std::move(held.message));
+  }
 }
 
 // --- Services ---
@@ -255,6 +263,7 @@ void Pastry::trace(const Id& key, Duration deadline, PeersHandler handler) {
 }
 
 void Pastry::walk_ring(Duration deadline, PeersHandler handler) {
+  if (inspection().walks.size() >= ring_walks_max) return handler(make_error_code(errc::limit));
   const Turn turn(*this);
   inspection().walks.push_back(std::make_unique<RingWalk>(state_, deadline, std::move(handler)));
 }
@@ -297,6 +306,7 @@ void Pastry::collect_peers(std::vector<PeerRef>& in_use) const {
   helper_.collect_peers(in_use);
   if (joiner_) joiner_->collect_peers(in_use);
   if (inspection_) {
+    inspection_->traces.collect_peers(in_use);
     for (const auto& walk : inspection_->walks) walk->collect_peers(in_use);
   }
   for (const Held& held : held_) {

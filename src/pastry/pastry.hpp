@@ -80,7 +80,8 @@ class Pastry {
   void send(PeerRef to, wire::Message message);
 
   // --- Services for people who look. The handler is called exactly once, from
-  // receive, tick or depart. ---
+  // receive, tick or depart; at once, with errc::limit, if too many are under
+  // way. ---
   // The hops from here to the root of the key, this node not included.
   void trace(const Id& key, Duration deadline, PeersHandler handler);
   // Every peer of the ring in id order, this one first.
@@ -186,6 +187,7 @@ class Pastry {
   std::unique_ptr<Joiner> joiner_;
   std::unique_ptr<Inspection> inspection_;
   std::vector<Held> held_;
+  Quota held_room_;
 
   unsigned depth_ = 0;  // of calls within calls
   bool departed_ = false;

@@ -92,7 +92,7 @@ void Pastry::on_routed(PeerRef from, wire::Routed message) {
     return;
   }
   if (message.hop_id != 0) {
-    const bool room = state_.active || held_.size() < state_.config.held_messages_max;
+    const bool room = state_.active || held_room_.has_room_for(wire::size_estimate(*message.body));
     if (!room) {
       ++state_.counters.held_drops;  // unacked: it looks for another way
       return;

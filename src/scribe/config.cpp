@@ -7,6 +7,7 @@ Config Config::wan() {
   config.heartbeat_interval = 3s;
   config.join_retry_interval = 3s;
   config.join_retry_max = 24s;
+  config.join_timeout = 60s;
   config.request_timeout = 15s;
   config.request_retry_interval = 3s;
   config.departure_timeout = 6s;

@@ -22,6 +22,7 @@ struct Config {
   Duration child_expiry = 60s;
   Duration join_retry_interval = 1s;  // while a JOIN has no JoinAck
   Duration join_retry_max = 8s;       // the backoff's ceiling
+  Duration join_timeout = 30s;        // then a user's join has failed
   Duration request_timeout = 5s;      // create, publish with ack, anycast
   Duration request_retry_interval = 1s;
   Duration departure_timeout = 2s;  // how long children may take to move
@@ -30,16 +31,18 @@ struct Config {
   Duration root_search_timeout = 500ms;  // a new root asks the others what they know
   Duration empty_group_expiry = 10min;   // of groups that only JOINs had founded
 
-  std::uint32_t groups_max = 100'000;              // of which this node may be in the tree
-  std::uint32_t children_max = 65'536;             // per group
-  std::uint32_t pending_publishes_max = 4096;      // awaiting an ack
-  std::uint32_t root_cache_max = 1024;             // groups whose root's address is cached
-  std::uint32_t duplicate_window = 1024;           // message ids remembered at a root, per group
-  std::uint32_t tree_duplicate_window = 128;       // the same at every other node of a tree
-  std::uint32_t held_publishes_max = 1024;         // at a root that is asking around
-  std::uint32_t anycast_visits_max = 256;          // nodes that one search may see
-  std::uint32_t root_path_max = 64;                // nearest ancestors that a path tells
-  std::size_t body_max = (1U << 20) + (1U << 16);  // encoded content, bytes
+  std::uint32_t groups_max = 100'000;          // of which this node may be in the tree
+  std::uint32_t children_max = 65'536;         // per group
+  std::uint32_t pending_publishes_max = 4096;  // awaiting an ack
+  std::uint32_t root_cache_max = 1024;         // groups whose root's address is cached
+  std::uint32_t duplicate_window = 1024;       // message ids remembered at a root, per group
+  std::uint32_t tree_duplicate_window = 128;   // the same at every other node of a tree
+  std::uint32_t held_publishes_max = 1024;     // at a root that is asking around
+  std::size_t held_bytes_max = std::size_t{32} << 20;     // of these together
+  std::size_t pending_bytes_max = std::size_t{64} << 20;  // of those that await an ack
+  std::uint32_t anycast_visits_max = 256;                 // nodes that one search may see
+  std::uint32_t root_path_max = 64;                       // nearest ancestors that a path tells
+  std::size_t body_max = (1U << 20) + (1U << 16);         // encoded content, bytes
 
   static Config lan() { return {}; }
   static Config wan();

@@ -15,7 +15,7 @@ Dissemination::Dissemination(Core& core, Roots& roots, Tree& tree)
     : core_(core),
       roots_(roots),
       tree_(tree),
-      pending_(core.config.pending_publishes_max),
+      pending_(core.config.pending_publishes_max, core.config.pending_bytes_max),
       roots_known_(core.config.root_cache_max) {}
 
 // --- At the publisher ---
@@ -35,7 +35,8 @@ void Dissemination::publish(const wire::GroupName& name, wire::AckMode ack, Buff
   if (!valid_name(name)) return fail_with(errc::bad_name);
   if (!acceptable(body)) return fail_with(errc::too_large);
   const bool waits = ack != wire::AckMode::none;
-  if (waits && pending_.full()) return fail_with(errc::queue_full);
+  const bool room = pending_.has_room_for(body);
+  if (waits && !room) return fail_with(errc::queue_full);
 
   ++core_.counters.publishes;
   const Id group = group_id(name, core_.pastry.config().id_bits);
@@ -44,7 +45,7 @@ void Dissemination::publish(const wire::GroupName& name, wire::AckMode ack, Buff
   const CachedRoot* cached = roots_known_.use(group);
   const PeerRef root = cached ? cached->root : PeerRef{};
   const MonoTime now = core_.now();
-  const bool in_doubt = cached && core_.config.maintenance && !pending_.full() &&
+  const bool in_doubt = cached && core_.config.maintenance && room &&
                         now - cached->confirmed > core_.config.heartbeat_interval;
   PublishOutcome outcome;
   outcome.id = message.id;
@@ -131,7 +132,9 @@ void Dissemination::avoid(PeerRef peer) {
 
 void Dissemination::tick() {
   for (const std::uint64_t sequence : pending_.take_due(core_.now())) {
-    const PendingPublish& pending = *pending_.find(sequence);
+    const PendingPublish* found = pending_.find(sequence);
+    if (!found) continue;  // another's retry has ended it
+    const PendingPublish& pending = *found;
     if (core_.now() < pending.deadline) {
       send_again(sequence);
     } else {

@@ -31,6 +31,7 @@ void Group::begin_join(std::uint32_t nonce, bool detour) noexcept {
   join_nonce_ = nonce;
   join_attempts_ = 0;
   detour_ = detour;
+  refused_for_want_of_room = false;
 }
 
 void Group::join_sent() noexcept {

@@ -52,6 +52,7 @@ class Group {
   const Name& name() const noexcept { return name_; }
 
   bool member = false;
+  bool refused_for_want_of_room = false;  // its latest JOIN
   ChildrenTable children;
   std::uint64_t told_path_hash = 0;  // of the path that the children were told
 

@@ -1,11 +1,9 @@
 #include "scribe/publish_table.hpp"
 
-#include "base/assert.hpp"
-
 namespace canopy::scribe {
 
 void PublishTable::add(std::uint64_t sequence, PendingPublish publish, MonoTime look_at) {
-  CANOPY_ASSERT(!full());
+  room_.take(publish.message.body.size());
   pending_.emplace(sequence, std::move(publish));
   timers_.schedule(sequence, look_at);
 }
@@ -20,6 +18,7 @@ std::optional<PendingPublish> PublishTable::take(std::uint64_t sequence) {
   if (found == pending_.end()) return std::nullopt;
   PendingPublish publish = std::move(found->second);
   pending_.erase(found);
+  room_.give_back(publish.message.body.size());
   timers_.cancel(sequence);
   return publish;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/peer.hpp"
+#include "base/quota.hpp"
 #include "base/time.hpp"
 #include "scribe/deadline_set.hpp"
 #include "scribe/operations.hpp"
@@ -28,9 +29,9 @@ struct PendingPublish {
 
 class PublishTable {
  public:
-  explicit PublishTable(std::size_t capacity) : capacity_(capacity) {}
+  PublishTable(std::size_t count_max, std::size_t bytes_max) : room_(count_max, bytes_max) {}
 
-  bool full() const noexcept { return pending_.size() >= capacity_; }
+  bool has_room_for(const Buffer& body) const noexcept { return room_.has_room_for(body.size()); }
   std::size_t size() const noexcept { return pending_.size(); }
 
   // `look_at`: when to retry or to give up.
@@ -50,7 +51,7 @@ class PublishTable {
  private:
   std::map<std::uint64_t, PendingPublish> pending_;  // by sequence
   DeadlineSet<std::uint64_t> timers_;
-  std::size_t capacity_;
+  Quota room_;
 };
 
 }  // namespace canopy::scribe

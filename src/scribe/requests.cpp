@@ -85,7 +85,9 @@ void Requests::send(const std::variant<Creation, Look>& what) {
 
 void Requests::tick() {
   for (const std::uint32_t nonce : timers_.take_due(core_.now())) {
-    const Pending& pending = pending_.at(nonce);
+    const auto found = pending_.find(nonce);
+    if (found == pending_.end()) continue;  // another's retry has ended it
+    const Pending& pending = found->second;
     if (core_.now() >= pending.deadline) {
       end(nonce, errc::timed_out);
       continue;

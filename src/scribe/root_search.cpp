@@ -30,7 +30,7 @@ Roots::Search Roots::take_search(const Id& id) {
   CANOPY_ASSERT(entry != searches_.end());
   Search search = std::move(entry->second);
   searches_.erase(entry);
-  held_ -= search.held.size();
+  for (const wire::RoutedBody& body : search.held) held_.give_back(wire::size_estimate(body));
   return search;
 }
 

@@ -23,7 +23,8 @@ Roots::Roots(Core& core, Tree& tree, Replay replay)
       tree_(tree),
       replay_(std::move(replay)),
       registry_(core.config.groups_max),
-      transfers_(core.config.request_retry_interval) {}
+      transfers_(core.config.request_retry_interval),
+      held_(core.config.held_publishes_max, core.config.held_bytes_max) {}
 
 // --- Becoming the root ---
 
@@ -44,13 +45,14 @@ bool Roots::serve_or_hold(const Id& id, const wire::RoutedBody& body) {
     group = core_.find(id);
     return group && group->serves_as_root();
   }
-  if (held_ >= core_.config.held_publishes_max) {
+  const std::size_t bytes = wire::size_estimate(body);
+  if (!held_.has_room_for(bytes)) {
     ++core_.counters.publishes_shed;
     return false;
   }
   const bool fresh = !searches_.contains(id);
   searches_[id].held.push_back(body);
-  ++held_;
+  held_.take(bytes);
   if (fresh) start_search(id);
   return false;
 }

@@ -17,6 +17,7 @@
 
 #include <boost/system/error_code.hpp>
 
+#include "base/quota.hpp"
 #include "scribe/core.hpp"
 #include "scribe/root_registry.hpp"
 #include "scribe/state_transfers.hpp"
@@ -99,7 +100,7 @@ class Roots {
   RootRegistry registry_;
   StateTransfers transfers_;
   std::map<Id, Search> searches_;
-  std::size_t held_ = 0;  // messages, in all searches
+  Quota held_;  // of all searches
   std::uint32_t last_search_nonce_ = 0;
   MonoTime review_at_ = never;
   MonoTime refresh_at_ = never;

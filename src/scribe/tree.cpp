@@ -51,11 +51,20 @@ void Tree::join(const wire::GroupName& name, Completion done) {
   if (!group) return fail_with(errc::limit);
   group->member = true;
   waiting_joins_[id].push_back(std::move(done));
-  if (group->in_tree()) {
-    complete(id, {});
-  } else if (fresh) {
-    look_for_parent(id, Duration::zero());
+  if (group->in_tree()) return complete(id, {});
+  if (core_.config.maintenance && !user_joins_.contains(id)) {
+    user_joins_.schedule(id, core_.now() + core_.config.join_timeout);
+    core_.wake_at(user_joins_.next());
   }
+  if (fresh) look_for_parent(id, Duration::zero());
+}
+
+void Tree::give_up_join(const Id& id) {
+  Group* group = core_.find(id);
+  CANOPY_ASSERT(group && group->member);
+  group->member = false;
+  complete(id, group->refused_for_want_of_room ? errc::limit : errc::timed_out);
+  prune(id);
 }
 
 void Tree::leave(const Id& id) {
@@ -73,6 +82,7 @@ void Tree::complete(const Id& id, boost::system::error_code error) {
     core_.upcalls.call([done = std::move(done), error] { done(error); });
   }
   waiting_joins_.erase(waiting);
+  user_joins_.cancel(id);
 }
 
 Group* Tree::enter(const Id& id, const wire::GroupName& name) {
@@ -265,7 +275,9 @@ void Tree::on_join_refused(PeerRef, const wire::JoinRefused& refusal) {
     case wire::JoinRefusal::name_conflict:
     case wire::JoinRefusal::denied: fail(refusal.group, refusal.reason); break;
     case wire::JoinRefusal::loop: look_elsewhere(refusal.group); break;
-    case wire::JoinRefusal::limit: break;  // the JOIN is sent again in a while
+    case wire::JoinRefusal::limit:  // the JOIN is sent again in a while
+      group->refused_for_want_of_room = true;
+      break;
   }
 }
 
@@ -367,6 +379,7 @@ void Tree::disclaim(PeerRef from, const Id& id) {
 }
 
 void Tree::tick() {
+  for (const Id& id : user_joins_.take_due(core_.now())) give_up_join(id);
   for (const Id& id : farewells_.take_due(core_.now())) say_farewell(*core_.find(id), id);
   for (const Id& id : join_timers_.take_due(core_.now())) {
     const Group* group = core_.find(id);

@@ -83,7 +83,9 @@ class Tree {
   void depart();
   void leave_all();  // whoever is still served
   void tick();
-  MonoTime next_deadline() const { return std::min(join_timers_.next(), farewells_.next()); }
+  MonoTime next_deadline() const {
+    return std::min({join_timers_.next(), farewells_.next(), user_joins_.next()});
+  }
 
  private:
   void look_elsewhere(const Id& id);  // after a loop: by another way
@@ -107,12 +109,14 @@ class Tree {
   void send_off(Group& group, const Id& id, PeerRef peer);
   void refuse_pending_ancestors(Group& group, const Id& id);
   void complete(const Id& id, boost::system::error_code error);
+  void give_up_join(const Id& id);
   std::vector<Id> groups_where(PeerRef parent) const;
 
   Core& core_;
   Roots& roots_;
   DeadlineSet<Id> join_timers_;
-  DeadlineSet<Id> farewells_;  // LEAVEs that former parents are owed
+  DeadlineSet<Id> farewells_;   // LEAVEs that former parents are owed
+  DeadlineSet<Id> user_joins_;  // of waiting_joins_, the first's
   std::map<Id, std::vector<Completion>> waiting_joins_;
   // Against floods: the latest stray that was answered.
   PeerRef stray_peer_;

@@ -142,4 +142,8 @@ std::size_t size_estimate(const Message& message) noexcept {
   return frame_bytes + std::visit([](const auto& m) { return content_size(m); }, message);
 }
 
+std::size_t size_estimate(const RoutedBody& body) noexcept {
+  return std::visit([](const auto& m) { return content_size(m); }, body);
+}
+
 }  // namespace canopy::wire

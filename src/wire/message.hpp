@@ -65,5 +65,6 @@ std::string_view type_name(const Message& message) noexcept;
 // Bytes that the message occupies on a link, near enough to bound queues and
 // to count traffic, the same on every machine, without encoding it.
 std::size_t size_estimate(const Message& message) noexcept;
+std::size_t size_estimate(const RoutedBody& body) noexcept;
 
 }  // namespace canopy::wire

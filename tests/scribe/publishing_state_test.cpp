@@ -70,17 +70,18 @@ TEST(RootCache, ForgetsAFailedPeerEverywhere) {
 }
 
 TEST(PublishTable, KeepsWhatWaitsUntilItIsTaken) {
-  PublishTable table(2);
+  PublishTable table(2, 1000);
   PendingPublish publish;
   publish.sent_to = ann;
   table.add(1, publish, start + 1s);
   publish.sent_to = {};
   table.add(2, publish, start + 2s);
-  EXPECT_TRUE(table.full());
+  EXPECT_FALSE(table.has_room_for({}));
   EXPECT_EQ(table.sent_to(ann), std::vector<std::uint64_t>{1});
   EXPECT_EQ(table.take_due(start + 1s), std::vector<std::uint64_t>{1});
   EXPECT_TRUE(table.find(1));
   EXPECT_TRUE(table.take(1));
+  EXPECT_TRUE(table.has_room_for(Buffer::copy_of("x")));
   EXPECT_FALSE(table.take(1));
   EXPECT_EQ(table.all(), std::vector<std::uint64_t>{2});
   EXPECT_EQ(table.next_deadline(), start + 2s);

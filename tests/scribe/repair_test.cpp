@@ -241,6 +241,29 @@ TEST_F(RepairTest, ALostJoinAckIsAskedForAgain) {
   EXPECT_EQ(net.faults(group), std::vector<std::string>{});
 }
 
+TEST_F(RepairTest, AJoinThatNobodyAnswersFailsInTheEnd) {
+  build(10);
+  const PeerRef joiner = refs[0] == net.closest_live(group) ? refs[1] : refs[0];
+  net.lost = [](PeerRef, PeerRef, const wire::Message& message) {
+    return wire::type_name(message) == "GroupJoin";
+  };
+  EXPECT_EQ(net.join(joiner, prices), errc::timed_out);
+  EXPECT_FALSE(net[joiner].scribe().view(group));
+}
+
+TEST_F(RepairTest, AJoinThatEverybodyIsTooFullForSaysSo) {
+  net.config.scribe.children_max = 1;
+  build(10);
+  const PeerRef root = net.closest_live(group);
+  std::vector<PeerRef> others = refs;
+  std::erase(others, root);
+  net.lost = [&](PeerRef, PeerRef to, const wire::Message& message) {
+    return to == others[0] && wire::type_name(message) == "GroupJoin";
+  };
+  ASSERT_FALSE(net.join(others[0], prices));
+  EXPECT_EQ(net.join(others[1], prices), errc::limit);
+}
+
 TEST_F(RepairTest, NonsenseFromOutsideIsCounted) {
   build(10);
   everybody_joins(prices);
