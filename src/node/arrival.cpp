@@ -32,6 +32,7 @@ Arrival::Arrival(const FoundingFacts& facts, std::string name,
                  const std::vector<std::string>& seeds, const Config& config, TimerQueue& timers,
                  Random random, ArrivalHost& host)
     : facts_(facts),
+      knew_cluster_(facts.is_member),
       name_(std::move(name)),
       config_(config),
       timers_(timers),
@@ -93,12 +94,21 @@ void Arrival::seed_failed(const std::string& seed, boost::system::error_code err
                           std::string_view text) {
   if (!running_) return;
   if (is_self(error)) return seed_is_self(seed);
-  if (is_final(error) && !active_)
-    return host_.give_up(error, fmt::format("seed {} refuses: {}", seed, text));
+  if (is_final(error) && !active_) return seed_refused(seed, error, text);
   const Duration pause = seeds_.failed(seed, boot_now());
   spdlog::warn("{}: seed {} {} ({}); trying again in {:.1f} s", name_, seed,
                is_refusal(error) ? "refuses" : "does not answer", text, seconds(pause));
   if (!active_) dial_due();
+}
+
+void Arrival::seed_refused(const std::string& seed, boost::system::error_code error,
+                           std::string_view text) {
+  const Duration pause = seeds_.refused(seed, boot_now());
+  if (!knew_cluster_ || (contacts_.empty() && seeds_.all_refuse()))
+    return host_.give_up(error, fmt::format("seed {} refuses: {}", seed, text));
+  spdlog::warn("{}: seed {} refuses ({}) and is passed over; trying it again in {:.1f} s", name_,
+               seed, text, seconds(pause));
+  dial_due();
 }
 
 void Arrival::seed_is_self(const std::string& seed) {

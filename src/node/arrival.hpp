@@ -7,6 +7,10 @@
 // of founding.hpp decide. Members of one cluster that were all switched on
 // together and know each other only as seeds would wait for each other for
 // ever: there the one with the smallest id begins.
+//
+// A seed of another cluster ends the start of a node that knows no cluster yet:
+// which one it was to join is then unclear. Who knows its own passes such seeds
+// over, and gives up when there are no others.
 // On the overlay's thread; the host and the timers must outlive it.
 #pragma once
 
@@ -78,6 +82,8 @@ class Arrival {
   };
 
   void dial_due();
+  void seed_refused(const std::string& seed, boost::system::error_code error,
+                    std::string_view text);
   void use(const Contact& contact);
   void patience_over();
   void look_around();
@@ -85,6 +91,7 @@ class Arrival {
   void seed_is_self(const std::string& seed);
 
   FoundingFacts facts_;
+  const bool knew_cluster_;  // from before this start, so that it tells which seeds are wrong
   const std::string name_;
   Config config_;
   TimerQueue& timers_;

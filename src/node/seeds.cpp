@@ -46,7 +46,15 @@ Duration Seeds::failed(std::string_view address, MonoTime now) {
   ++seed->failures;
   seed->state = State::waiting;
   seed->tried = true;
+  seed->refuses = false;
   seed->next = now + pause;
+  return pause;
+}
+
+Duration Seeds::refused(std::string_view address, MonoTime now) {
+  const Duration pause = failed(address, now);
+  Seed* seed = find(address);
+  if (seed && seed->state == State::waiting) seed->refuses = true;
   return pause;
 }
 
@@ -55,6 +63,7 @@ void Seeds::connected(std::string_view address) {
   if (!seed) return;
   seed->state = State::connected;
   seed->tried = true;
+  seed->refuses = false;
   seed->failures = 0;
 }
 
@@ -72,6 +81,12 @@ bool Seeds::only_self() const noexcept {
 
 bool Seeds::all_tried() const noexcept {
   return std::all_of(seeds_.begin(), seeds_.end(), [](const Seed& seed) { return seed.tried; });
+}
+
+bool Seeds::all_refuse() const noexcept {
+  return !only_self() && std::all_of(seeds_.begin(), seeds_.end(), [](const Seed& seed) {
+    return seed.refuses || seed.state == State::self;
+  });
 }
 
 Seeds::Seed* Seeds::find(std::string_view address) {

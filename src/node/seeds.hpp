@@ -35,6 +35,9 @@ class Seeds {
   // the next try.
   Duration failed(std::string_view address, MonoTime now);
 
+  // The dial led to a peer of another cluster, which a later one need not.
+  Duration refused(std::string_view address, MonoTime now);
+
   void connected(std::string_view address);
 
   // It leads back to this node: never dialled again.
@@ -44,6 +47,9 @@ class Seeds {
   bool only_self() const noexcept;
   bool all_tried() const noexcept;
 
+  // Each one's last answer was a refusal, but for those that lead back here.
+  bool all_refuse() const noexcept;
+
  private:
   enum class State { waiting, dialling, connected, self };
   struct Seed {
@@ -52,6 +58,7 @@ class Seeds {
     MonoTime next{};  // while waiting
     unsigned failures = 0;
     bool tried = false;
+    bool refuses = false;  // said so at the last dial
   };
   Seed* find(std::string_view address);
 

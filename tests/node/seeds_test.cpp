@@ -115,5 +115,21 @@ TEST(FoundingTest, NeverGivesBirthToASecondCluster) {
   }
 }
 
+TEST_F(SeedsTest, AllRefuseWhenEachLastAnswerWasARefusal) {
+  Seeds seeds = make({"a", "b", "self"});
+  seeds.due(start);
+  EXPECT_FALSE(seeds.all_refuse());
+  seeds.is_self("self");
+  seeds.refused("a", start);
+  EXPECT_FALSE(seeds.all_refuse());
+  seeds.refused("b", start);
+  EXPECT_TRUE(seeds.all_refuse());
+  seeds.failed("a", start);
+  EXPECT_FALSE(seeds.all_refuse());
+  seeds.refused("a", start);
+  seeds.connected("b");
+  EXPECT_FALSE(seeds.all_refuse());
+}
+
 }  // namespace
 }  // namespace canopy::node

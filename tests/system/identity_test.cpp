@@ -115,6 +115,38 @@ TEST_F(IdentityTest, ADirectoryOfAnotherClusterOfTheSameNameIsRefused) {
   expect_failure(refused, "two clusters have the name 'canopy'");
 }
 
+TEST_F(IdentityTest, AMemberPassesOverASeedOfAnotherCluster) {
+  Daemon& good = cluster_.add("a");
+  Daemon& wrong = cluster_.add_stranger("b");
+  ASSERT_TRUE(becomes_active(good) && becomes_active(wrong));
+  Daemon& member = cluster_.add("c", {"--data", data("c")});
+  ASSERT_TRUE(becomes_active(member));
+  end(member);
+  cluster_.remove(2);
+  Daemon& restarted = cluster_.add_stranger(
+      "c", {"--data", data("c"), "--join", wrong.address(), "--join", good.address()});
+  ASSERT_TRUE(becomes_active(restarted)) << restarted.process().err();
+  EXPECT_EQ(restarted.status().cluster_uuid, good.status().cluster_uuid);
+  end(restarted);
+  cluster_.remove(2);
+  Daemon& waiting = cluster_.add_stranger(
+      "c", {"--data", data("c"), "--join", wrong.address(), "--join", nobody});
+  expect_log(waiting, "two clusters have the name 'canopy'");
+  expect_log(waiting, "is passed over");
+  EXPECT_TRUE(becomes_active(waiting)) << waiting.process().err();
+}
+
+TEST_F(IdentityTest, SeedsOfTwoClustersAreRefusedByWhoKnowsNeither) {
+  Daemon& one = cluster_.add("a");
+  Daemon& other = cluster_.add_stranger("b");
+  ASSERT_TRUE(becomes_active(one) && becomes_active(other));
+  Daemon& joiner = cluster_.add_stranger("c", {"--join", one.address(), "--join", other.address()});
+  // Whose second seed answers when it is active already says so and goes on.
+  EXPECT_TRUE(cluster_.until(seconds(15) * slowness, [&] {
+    return joiner.process().err().find("two clusters have the name") != std::string::npos;
+  }));
+}
+
 TEST_F(IdentityTest, ADirectoryOfAnotherNodeIsRefused) {
   Daemon& first = cluster_.add("a", {"--data", data("a")});
   ASSERT_TRUE(becomes_active(first));
