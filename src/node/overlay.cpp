@@ -70,6 +70,7 @@ Overlay::Overlay(boost::asio::io_context& loop, const NodeOptions& options, wire
       inspector_(peer_, *this, inspector_limits(options)),
       arrival_(founding_facts(options, hello), options.name, options.join, arrival_config(options),
                timers_, random_.fork(), *this),
+      record_(options.name, timers_, hooks_.keep_cluster),
       started_at_(boot_now()) {}
 
 Overlay::~Overlay() { memberships_.end(errc::shutting_down); }
@@ -280,11 +281,7 @@ void Overlay::member_of(const Uuid& cluster) {
   arrival_.became_member();
   spdlog::info("{}: joins the cluster {} ({})", options_.name, options_.cluster,
                cluster.to_string());
-  hooks_.keep_cluster(cluster, [this](boost::system::error_code error) {
-    if (error)
-      spdlog::error("{}: cannot keep the cluster's UUID on disk: {}", options_.name,
-                    error.message());
-  });
+  record_.store(cluster);
 }
 
 void Overlay::join_by(PeerRef contact) {

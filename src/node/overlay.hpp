@@ -29,6 +29,7 @@
 #include "base/uuid.hpp"
 #include "net/links.hpp"
 #include "node/arrival.hpp"
+#include "node/cluster_record.hpp"
 #include "node/inspector.hpp"
 #include "node/mailbox.hpp"
 #include "node/memberships.hpp"
@@ -41,8 +42,7 @@ namespace canopy::node {
 
 struct OverlayHooks {
   // Puts the cluster's UUID on disk, then calls `kept` on the overlay's thread.
-  std::function<void(const Uuid& cluster, std::function<void(boost::system::error_code)> kept)>
-      keep_cluster;
+  ClusterRecord::Keep keep_cluster;
   // The node ends of itself; why, in words for people.
   std::function<void(const std::string& text)> failed;
 };
@@ -150,6 +150,7 @@ class Overlay final : private wire::Env,
   Memberships memberships_;
   Inspector inspector_;
   Arrival arrival_;
+  ClusterRecord record_;
 
   NodeState state_ = NodeState::created;
   bool founded_ = false;

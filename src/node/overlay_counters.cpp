@@ -98,6 +98,7 @@ std::vector<Counter> Overlay::counters(const net::LinkCounters& links) const {
   add_ring(names, peer_.pastry().counters());
   add_trees(names, peer_.scribe().counters());
   names.add("node.calls_refused", mailbox_->refused());
+  names.add("node.disk_failures", record_.failures());
   names.add("node.malformed_contents", memberships_.malformed());
   names.add("node.messages_lost", memberships_.lost());
   names.add("node.namesakes_dropped", namesakes_dropped_);

@@ -1,5 +1,7 @@
 // Who may be part of a cluster, and what a start that may not says.
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include <boost/asio/ip/tcp.hpp>
 #include <gtest/gtest.h>
@@ -248,6 +250,23 @@ TEST_F(IdentityTest, ARestartedMemberJoinsByWhoeverCallsIt) {
   ASSERT_TRUE(becomes_active(restarted)) << restarted.process().err();
   cluster_.remove(0);
   EXPECT_TRUE(cluster_.becomes_one_ring(seconds(15) * slowness)) << cluster_.logs();
+}
+
+TEST_F(IdentityTest, AJoinerWhoseDiskIsFullKeepsItsClusterOnceThereIsRoom) {
+  const std::string address = "127.0.0.1:" + std::to_string(free_port());
+  Daemon& joiner = cluster_.add_stranger("b", {"--data", data("b"), "--join", address});
+  ASSERT_TRUE(joiner.up());
+  const std::filesystem::path obstacle = data("b") + "/node.json.new";
+  std::filesystem::create_directory(obstacle);
+  Daemon& seed = cluster_.add_stranger("a", {"--listen", address});
+  ASSERT_TRUE(seed.up());
+  expect_log(joiner, "cannot keep the cluster's UUID on disk");
+  EXPECT_GT(joiner.counter("node.disk_failures"), 0U);
+  std::filesystem::remove(obstacle);
+  expect_log(joiner, "the cluster's UUID is on disk now");
+  std::ifstream file(data("b") + "/node.json");
+  const std::string kept{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(kept.find(seed.status().cluster_uuid), std::string::npos) << kept;
 }
 
 TEST_F(IdentityTest, AWholeClusterCanBeSwitchedOffAndOn) {
