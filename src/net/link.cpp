@@ -81,12 +81,18 @@ void Link::on_frame(const wire::Frame& frame) {
 void Link::on_handshake_frame(const wire::Frame& frame) {
   if (frame.kind == wire::frame_kind::hello_reject) return on_reject(frame);
   if (frame.kind != wire::frame_kind::hello)
-    return fail({StreamEnd::Kind::malformed, "a frame came before the Hello"});
+    return refuse_malformed("a frame came before the Hello");
   auto hello = wire::decode_hello(frame);
-  if (!hello) return fail({StreamEnd::Kind::malformed, hello.error().reason});
+  if (!hello) return refuse_malformed(hello.error().reason);
   state_ = State::deciding;
   pause_reading();
   host_->link_hello(*this, std::move(*hello));
+}
+
+void Link::refuse_malformed(const std::string& reason) {
+  const auto self = shared_from_this();
+  host_->link_lost(*this, {StreamEnd::Kind::malformed, reason});
+  refuse({wire::RejectCode::malformed, reason});
 }
 
 void Link::on_established_frame(const wire::Frame& frame) {

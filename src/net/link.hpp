@@ -116,6 +116,7 @@ class Link final : public FrameStream {
   void on_end(const StreamEnd& end) override;
 
   void on_handshake_frame(const wire::Frame& frame);
+  void refuse_malformed(const std::string& reason);
   void on_established_frame(const wire::Frame& frame);
   void on_reject(const wire::Frame& frame);
   void send_own(wire::EncodedFrame frame);

@@ -27,6 +27,17 @@ std::string name_of(const Hello& hello) {
   return hello.peer.name.empty() ? hello.peer.id.to_hex() : hello.peer.name;
 }
 
+// The id decides the place on the ring: nobody may choose it apart from the name.
+std::optional<HelloReject> check_identity(const Hello& theirs) {
+  if (!is_valid_name(theirs.peer.name))
+    return HelloReject{
+        RejectCode::malformed,
+        fmt::format("{} has no valid name: give it one with --name", theirs.peer.id.to_hex())};
+  if (theirs.peer.id == Id::hash_of(theirs.peer.name)) return std::nullopt;
+  return HelloReject{RejectCode::malformed, fmt::format("the id of {} is {}, not its name's SHA-1",
+                                                        theirs.peer.name, theirs.peer.id.to_hex())};
+}
+
 std::optional<HelloReject> check_cluster(const Hello& mine, const Hello& theirs) {
   if (theirs.cluster_name != mine.cluster_name) {
     return HelloReject{
@@ -70,6 +81,7 @@ std::optional<HelloReject> check_parameters(const Hello& mine, const Hello& thei
 }  // namespace
 
 std::optional<HelloReject> check_compatible(const Hello& mine, const Hello& theirs) {
+  if (auto reject = check_identity(theirs)) return reject;
   const bool same_id = theirs.peer.id == mine.peer.id;
   if (same_id && theirs.peer.incarnation == mine.peer.incarnation) {
     return HelloReject{RejectCode::self,

@@ -45,7 +45,7 @@ enum class RejectCode : std::uint16_t {
   not_member = 6,      // neither side belongs to a cluster yet: try again later
   busy = 7,            // too many links: try again later
   shutting_down = 8,   // about to leave: try others
-  malformed = 9,       // the first frame was no valid Hello
+  malformed = 9,       // the first frame was no valid Hello, or its id is not that of its name
   wrong_peer = 10,     // the caller wanted another peer than the one that answers here
 };
 

@@ -64,6 +64,28 @@ TEST(LinksHostile, GarbageInsteadOfAHelloClosesAndIsCounted) {
   EXPECT_TRUE(run_until(io, [&] { return a.inbox.size() == 1; }));
 }
 
+TEST(LinksHostile, WhoseHelloIsNoneIsToldSo) {
+  asio::io_context io;
+  TestPeer a(io, {.name = "a"});
+  wire::Hello borrowed = a.links->self();
+  borrowed.peer.name = "rogue";
+  wire::Hello nameless = borrowed;
+  nameless.peer.name.clear();
+  const std::vector<std::pair<std::string, std::string>> all = {
+      {wire::encode(borrowed).head, "not its name's SHA-1"},
+      {wire::encode(nameless).head, "no valid name"},
+      {prefix(7, wire::frame_kind::hello, 3) + "\xff\xff\xff", "not valid Protobuf"},
+      {prefix(4, 0x10, 0), "a frame came before the Hello"},
+  };
+  for (const auto& [bytes, reason] : all) {
+    RawClient client(io, a.endpoint);
+    client.write(bytes);
+    EXPECT_TRUE(run_until(io, [&] { return client.closed(); }));
+    EXPECT_NE(client.input().find(reason), std::string::npos) << reason;
+  }
+  EXPECT_TRUE(run_until(io, [&] { return a.links->counters().handshakes == 0; }));
+}
+
 TEST(LinksHostile, NonsenseOnAnEstablishedLinkClosesIt) {
   asio::io_context io;
   TestPeer a(io, {.name = "a"});

@@ -135,6 +135,11 @@ TEST(CheckCompatible, NamesExactlyWhatDiffers) {
        RejectCode::duplicate_name,
        "two running peers have the name node-1 and so the same id: give one of them another "
        "--name"},
+      {"no name", changed(base, [](Hello& h) { h.peer.name.clear(); }), RejectCode::malformed,
+       base.peer.id.to_hex() + " has no valid name: give it one with --name"},
+      {"id", changed(base, [](Hello& h) { h.peer.id = Id::hash_of("other"); }),
+       RejectCode::malformed,
+       "the id of node-2 is " + Id::hash_of("other").to_hex() + ", not its name's SHA-1"},
       {"self", mine, RejectCode::self, "the address leads back to node-1 itself"},
   };
   for (const Case& c : all) {
@@ -142,6 +147,7 @@ TEST(CheckCompatible, NamesExactlyWhatDiffers) {
     ASSERT_TRUE(reject) << c.what;
     EXPECT_EQ(reject->code, c.code) << c.what;
     EXPECT_EQ(reject->text, c.text) << c.what;
+    if (c.code == RejectCode::malformed) continue;  // nothing is wrong with the other one
     const auto other_way = check_compatible(c.theirs, mine);
     ASSERT_TRUE(other_way) << c.what;
     EXPECT_EQ(other_way->code, c.code) << c.what;
