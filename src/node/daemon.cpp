@@ -65,6 +65,7 @@ class Daemon {
 
   int run() {
     announce();
+    wait_for_hangup();
     wait_for_signal();
     node_.async_wait([this](error_code error) { ended(error); });
     node_.async_start([](error_code) {});  // a failure ends the node, too
@@ -85,15 +86,22 @@ class Daemon {
                           describe(node_.beginning(), settings_)));
   }
 
+  // A terminal that closes may send SIGHUP more than once; nohup has it ignored.
+  void wait_for_hangup() {
+    struct sigaction inherited {};
+    if (::sigaction(SIGHUP, nullptr, &inherited) == 0 && inherited.sa_handler != SIG_IGN)
+      signals_.add(SIGHUP);
+  }
+
   void wait_for_signal() {
     signals_.async_wait([this](error_code error, int signal) {
       if (error) return;
-      if (stopping_) {
+      if (stopping_ && signal != SIGHUP) {
         spdlog::warn("{} again: stopping at once", ::strsignal(signal));
         at_once_ = true;
         return finish(1);
       }
-      spdlog::info("{}: departing", ::strsignal(signal));
+      if (!stopping_) spdlog::info("{}: departing", ::strsignal(signal));
       stop();
       wait_for_signal();
     });

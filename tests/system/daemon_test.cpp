@@ -38,6 +38,20 @@ class Once {
   std::optional<int> status_;
 };
 
+// How child processes take a signal, unless they say otherwise.
+class InheritedSignal {
+ public:
+  InheritedSignal(int number, void (*handler)(int))
+      : number_(number), before_(::signal(number, handler)) {}
+  ~InheritedSignal() { ::signal(number_, before_); }
+  InheritedSignal(const InheritedSignal&) = delete;
+  InheritedSignal& operator=(const InheritedSignal&) = delete;
+
+ private:
+  int number_;
+  void (*before_)(int);
+};
+
 TEST(Daemon, SaysWhereItListensWhoItIsAndWhatItDoes) {
   Cluster cluster;
   Daemon& daemon = cluster.add("lonely");
@@ -81,17 +95,29 @@ TEST(Daemon, TakesAtMostFifteenMegabytesWhenIdle) {
   }
 }
 
-TEST(Daemon, DepartsOnSigtermAndOnSigint) {
-  for (const int number : {SIGTERM, SIGINT}) {
+TEST(Daemon, DepartsOnSigtermSigintAndTheEndOfItsTerminal) {
+  const InheritedSignal hangup(SIGHUP, SIG_DFL);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP}) {
     Cluster cluster;
     cluster.start(2);
     ASSERT_TRUE(cluster.becomes_one_ring(seconds(15) * slowness));
     cluster[1].process().signal(number);
+    if (number == SIGHUP) cluster[1].process().signal(number);  // as some shells do
     EXPECT_TRUE(cluster.until(seconds(6), [&] { return !cluster[1].process().running(); }));
     EXPECT_EQ(cluster[1].process().wait(seconds(0)), 0) << cluster[1].process().err();
     struct stat info {};
     EXPECT_NE(::stat(cluster[1].control_path().c_str(), &info), 0) << "the socket is still there";
   }
+}
+
+TEST(Daemon, UnderNohupOutlivesItsTerminal) {
+  const InheritedSignal hangup(SIGHUP, SIG_IGN);
+  Cluster cluster;
+  Daemon& daemon = cluster.add("a");
+  ASSERT_TRUE(daemon.up());
+  daemon.process().signal(SIGHUP);
+  EXPECT_TRUE(daemon.active());
+  EXPECT_FALSE(daemon.process().wait(milliseconds(200)));
 }
 
 TEST(Daemon, StopsAtOnceOnASecondSignal) {
