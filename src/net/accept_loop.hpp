@@ -5,7 +5,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -23,9 +22,12 @@ class AcceptLoop {
   using Socket = typename Protocol::socket;
   using Accepted = std::function<void(Socket)>;
 
-  // An acceptor that listens already. `errors` counts, and outlives the loop.
-  AcceptLoop(Acceptor acceptor, Accepted accepted, std::uint64_t& errors)
-      : state_(std::make_shared<State>(std::move(acceptor), std::move(accepted), errors)) {
+  using Failed = std::function<void(const boost::system::error_code&)>;
+
+  // An acceptor that listens already. What the callbacks use must outlive the loop.
+  AcceptLoop(Acceptor acceptor, Accepted accepted, Failed failed)
+      : state_(
+            std::make_shared<State>(std::move(acceptor), std::move(accepted), std::move(failed))) {
     state_->acceptor.non_blocking(true);
     accept(state_);
   }
@@ -44,15 +46,15 @@ class AcceptLoop {
   static constexpr auto pause_after_error = std::chrono::milliseconds(100);
 
   struct State {
-    State(Acceptor a, Accepted f, std::uint64_t& e)
+    State(Acceptor a, Accepted f, Failed e)
         : acceptor(std::move(a)),
           pause(acceptor.get_executor()),
           accepted(std::move(f)),
-          errors(e) {}
+          failed(std::move(e)) {}
     Acceptor acceptor;
     boost::asio::steady_timer pause;
     Accepted accepted;
-    std::uint64_t& errors;
+    Failed failed;
     bool stopped = false;
   };
 
@@ -65,7 +67,7 @@ class AcceptLoop {
       } else if (error == boost::asio::error::connection_aborted) {
         accept(state);  // the caller has given up
       } else {
-        ++state->errors;
+        state->failed(error);
         wait(state);
       }
     });

@@ -76,7 +76,8 @@ LocalListener::LocalListener(asio::io_context& io, std::string path, Accepted ac
       accepted_(std::move(accepted)),
       options_(options),
       loop_(
-          open(io), [this](Local::socket socket) { accept(std::move(socket)); }, accept_errors_) {}
+          open(io), [this](Local::socket socket) { accept(std::move(socket)); },
+          [this](const error_code& error) { accept_errors_.add(error, path_); }) {}
 
 LocalListener::~LocalListener() {
   struct stat file {};

@@ -19,6 +19,7 @@
 #include <boost/system/error_code.hpp>
 
 #include "base/time.hpp"
+#include "net/accept_errors.hpp"
 #include "net/accept_loop.hpp"
 #include "net/frame_channel.hpp"
 #include "net/listen_error.hpp"
@@ -47,7 +48,7 @@ class LocalListener {
 
   const std::string& path() const noexcept { return path_; }
   const StreamCounters& counters() const noexcept { return pool_->counters; }
-  std::uint64_t accept_errors() const noexcept { return accept_errors_; }
+  std::uint64_t accept_errors() const noexcept { return accept_errors_.count(); }
   std::uint64_t refused() const noexcept { return refused_; }
 
  private:
@@ -61,7 +62,7 @@ class LocalListener {
   LocalListenerOptions options_;
   std::shared_ptr<StreamPool> pool_ = std::make_shared<StreamPool>();
   std::vector<std::weak_ptr<FrameChannel>> channels_;
-  std::uint64_t accept_errors_ = 0;
+  AcceptErrors accept_errors_;
   std::uint64_t refused_ = 0;
   std::uint64_t file_device_ = 0;  // of the socket file, to know it again
   std::uint64_t file_inode_ = 0;

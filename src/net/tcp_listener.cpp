@@ -62,7 +62,9 @@ TcpListener::TcpListener(asio::io_context& io, const Endpoint& where, const Acce
       continue;
     }
     endpoint_.port = acceptor.local_endpoint().port();
-    loops_.emplace_back(std::move(acceptor), accepted, accept_errors_);
+    loops_.emplace_back(std::move(acceptor), accepted, [this](const error_code& failure) {
+      accept_errors_.add(failure, format_endpoint(endpoint_));
+    });
   }
   if (loops_.empty()) throw ListenError(text_of(endpoint_, first_error));
 }

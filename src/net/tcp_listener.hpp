@@ -12,6 +12,7 @@
 #include <boost/asio/ip/tcp.hpp>
 
 #include "base/peer.hpp"
+#include "net/accept_errors.hpp"
 #include "net/accept_loop.hpp"
 #include "net/listen_error.hpp"
 
@@ -27,7 +28,7 @@ class TcpListener {
 
   // The host as given, and the port in use.
   const Endpoint& endpoint() const noexcept { return endpoint_; }
-  std::uint64_t accept_errors() const noexcept { return accept_errors_; }
+  std::uint64_t accept_errors() const noexcept { return accept_errors_.count(); }
 
  private:
   using Tcp = boost::asio::ip::tcp;
@@ -36,7 +37,7 @@ class TcpListener {
                      boost::system::error_code& error) const;
 
   Endpoint endpoint_;
-  std::uint64_t accept_errors_ = 0;
+  AcceptErrors accept_errors_;
   std::list<AcceptLoop<Tcp>> loops_;
 };
 

@@ -21,6 +21,7 @@
 #include "node/control_path.hpp"
 #include "node/control_server.hpp"
 #include "node/daemon_log.hpp"
+#include "node/file_limit.hpp"
 
 namespace canopy::node {
 namespace {
@@ -146,6 +147,7 @@ class Daemon {
 int run_daemon(const DaemonSettings& settings) {
   ::signal(SIGPIPE, SIG_IGN);
   const DaemonLog log(settings.log_level);
+  raise_file_limit();
   try {
     return Daemon(settings).run();
   } catch (const std::exception& problem) {

@@ -27,6 +27,7 @@ void add_links(Names& names, const net::LinkCounters& links) {
   names.add("link.dials_failed", links.dials_failed);
   names.add("link.accepted", links.accepted);
   names.add("link.accepts_refused", links.accepts_refused);
+  names.add("link.accept_errors", links.accept_errors);
   names.add("link.handshakes_failed", links.handshakes_failed);
   names.add("link.rejects_sent", links.rejects_sent);
   names.add("link.rejects_received", links.rejects_received);

@@ -1,10 +1,13 @@
 #include "net/tcp_listener.hpp"
 
+#include <sstream>
 #include <string>
 #include <sys/resource.h>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 namespace canopy::net {
@@ -74,7 +77,13 @@ TEST(TcpListener, ListensOnTheAddressesOfAName) {
   EXPECT_EQ(accepted, 1);
 }
 
-TEST(TcpListener, PausesWhileTheProcessIsOutOfDescriptors) {
+TEST(TcpListener, PausesWhileTheProcessIsOutOfDescriptorsAndSaysSoOnce) {
+  std::ostringstream log;
+  const auto logger_before = spdlog::default_logger();
+  auto logger = std::make_shared<spdlog::logger>(
+      "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log));
+  logger->set_pattern("%v");
+  spdlog::set_default_logger(std::move(logger));
   asio::io_context io;
   int accepted = 0;
   const TcpListener listener(io, {"127.0.0.1", 0}, [&](Tcp::socket) { ++accepted; });
@@ -95,6 +104,11 @@ TEST(TcpListener, PausesWhileTheProcessIsOutOfDescriptors) {
   EXPECT_EQ(accepted, 0);
   while (accepted == 0) io.run_one();
   EXPECT_LE(listener.accept_errors(), 3u);
+  EXPECT_EQ(log.str(),
+            "cannot accept connections at 127.0.0.1:" + std::to_string(listener.endpoint().port) +
+                ": Too many open files: raise the limit of open files (ulimit -n, or "
+                "LimitNOFILE)\n");
+  spdlog::set_default_logger(logger_before);
 }
 
 }  // namespace

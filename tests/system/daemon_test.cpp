@@ -3,6 +3,8 @@
 #include <chrono>
 #include <fstream>
 #include <iostream>
+#include <memory>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <fcntl.h>
@@ -12,6 +14,7 @@
 
 #include "system/cluster.hpp"
 #include "system/figures.hpp"
+#include "system/raw_socket.hpp"
 
 namespace canopy::system_test {
 namespace {
@@ -118,6 +121,38 @@ TEST(Daemon, UnderNohupOutlivesItsTerminal) {
   daemon.process().signal(SIGHUP);
   EXPECT_TRUE(daemon.active());
   EXPECT_FALSE(daemon.process().wait(milliseconds(200)));
+}
+
+TEST(Daemon, MayOpenAsManyFilesAsTheSystemAllows) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit low{std::min<rlim_t>(256, before.rlim_max), before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  Cluster cluster;
+  Daemon& daemon = cluster.add("a");
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_TRUE(daemon.up());
+  rlimit of_daemon{};
+  ASSERT_EQ(::prlimit(daemon.process().pid(), RLIMIT_NOFILE, nullptr, &of_daemon), 0);
+  EXPECT_EQ(of_daemon.rlim_cur, before.rlim_max);
+}
+
+TEST(Daemon, WithFewFilesWarnsAndSaysWhyNobodyIsAnswered) {
+  Cluster cluster;
+  const std::string socket = cluster.directory() + "/few.sock";
+  Process daemon({"/bin/sh", "-c", "ulimit -n 20; exec \"$0\" \"$@\"", CANOPY_BIN_DIR "/canopyd",
+                  "--name", "few", "--listen", "127.0.0.1:0", "--control", socket},
+                 cluster.directory() + "/few");
+  const auto says = [&](const char* words) {
+    return eventually(seconds(10) * slowness,
+                      [&] { return daemon.err().find(words) != std::string::npos; });
+  };
+  EXPECT_TRUE(says("only 20 files may be open")) << daemon.err();
+  ASSERT_TRUE(eventually(seconds(10) * slowness,
+                         [&] { return daemon.out().find("listening") != std::string::npos; }));
+  std::vector<std::unique_ptr<RawSocket>> clients;
+  for (int i = 0; i < 20; ++i) clients.push_back(std::make_unique<RawSocket>(socket));
+  EXPECT_TRUE(says("cannot accept connections")) << daemon.err();
 }
 
 TEST(Daemon, StopsAtOnceOnASecondSignal) {
