@@ -3,17 +3,26 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <canopy/error.hpp>
+
 #include "node/control_session.hpp"
+#include "wire/control_codec.hpp"
 
 namespace canopy::node {
 
+namespace control = wire::control;
+
 namespace {
+
+// Clients beyond the limit that hear why at the same time; others are just closed.
+constexpr std::size_t farewells_max = 8;
 
 net::LocalListenerOptions listener_options(const ControlLimits& limits) {
   net::LocalListenerOptions options;
-  options.channels_max = limits.clients_max;
+  options.channels_max = limits.clients_max + farewells_max;
   options.channel.queue_bytes_max = limits.queue_bytes_max;
   return options;
 }
@@ -36,7 +45,8 @@ ControlServer::~ControlServer() {
 
 ControlCounters ControlServer::counters() const noexcept {
   ControlCounters counters = host_->counters;
-  counters.refused = listener_.refused();
+  counters.refused += listener_.refused();
+  counters.accept_errors = listener_.accept_errors();
   counters.malformed += listener_.counters().malformed + listener_.counters().truncated;
   return counters;
 }
@@ -51,6 +61,7 @@ std::size_t ControlServer::clients() const noexcept {
 
 void ControlServer::accept(std::shared_ptr<net::FrameChannel> channel) {
   std::erase_if(sessions_, [](const auto& weak) { return weak.expired(); });
+  if (clients() >= host_->limits.clients_max) return turn_away(*channel);
   auto session =
       std::make_shared<ControlSession>(host_, std::move(channel), ++host_->counters.clients);
   sessions_.push_back(session);
@@ -60,6 +71,19 @@ void ControlServer::accept(std::shared_ptr<net::FrameChannel> channel) {
     spdlog::log(odd ? spdlog::level::warn : spdlog::level::debug, "control client {} closed: {}",
                 number, reason);
   });
+}
+
+// In a request that has no id yet: of the connection itself.
+void ControlServer::turn_away(net::FrameChannel& channel) {
+  ++host_->counters.refused;
+  const std::string text =
+      fmt::format("this daemon has {} clients, as many as it may have: end one, or try again later",
+                  host_->limits.clients_max);
+  if (log_.allow()) spdlog::warn("control client turned away: {}", text);
+  channel.start({});
+  const control::Failure failure{static_cast<std::uint16_t>(errc::limit), text};
+  channel.send(control::encode(control::AnswerEnvelope{0, false, failure}).value());
+  channel.finish();
 }
 
 }  // namespace canopy::node

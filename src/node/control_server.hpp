@@ -22,6 +22,7 @@
 #include <canopy/node.hpp>
 
 #include "net/local_socket.hpp"
+#include "net/log_limit.hpp"
 
 namespace canopy::node {
 
@@ -38,8 +39,9 @@ struct ControlLimits {
 
 struct ControlCounters {
   std::uint64_t clients = 0;  // accepted
-  std::uint64_t refused = 0;  // beyond clients_max, or another user's
+  std::uint64_t refused = 0;  // told to come back, beyond clients_max, or another user's
   std::uint64_t requests = 0;
+  std::uint64_t accept_errors = 0;
   std::uint64_t malformed = 0;  // connections closed for bytes that made no sense
 };
 
@@ -75,10 +77,12 @@ class ControlServer {
 
  private:
   void accept(std::shared_ptr<net::FrameChannel> channel);
+  void turn_away(net::FrameChannel& channel);
 
   std::shared_ptr<ControlHost> host_;
   std::vector<std::weak_ptr<ControlSession>> sessions_;
   std::uint64_t malformed_seen_ = 0;
+  net::LogLimit log_;
   net::LocalListener listener_;
 };
 

@@ -140,6 +140,7 @@ void ControlSession::handle(RequestId id, const control::GetStatus&) {
     const ControlCounters counters = self.host_->all_counters();
     answer.counters.push_back({"control.clients", counters.clients});
     answer.counters.push_back({"control.refused", counters.refused});
+    answer.counters.push_back({"control.accept_errors", counters.accept_errors});
     answer.counters.push_back({"control.requests", counters.requests});
     answer.counters.push_back({"control.malformed", counters.malformed});
     self.send(id, std::move(answer));

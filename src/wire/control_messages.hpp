@@ -24,6 +24,9 @@
 
 namespace canopy::wire::control {
 
+// Requests have ids from 1 on; a Failure of the request 0 is about the connection,
+// which then closes.
+
 // --- Requests ---
 
 struct GetVersion {};

@@ -276,6 +276,10 @@ TEST_F(ControlServerTest, clients_beyond_the_limit_are_turned_away) {
   auto c = connect();
   run_until([&] { return c->closed; });
   EXPECT_EQ(server->counters().refused, 1U);
+  const auto* failure = c->find<control::Failure>(0);
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->error, static_cast<std::uint16_t>(errc::limit));
+  EXPECT_NE(log.str().find("has 2 clients"), std::string::npos) << log.str();
   EXPECT_TRUE(ask<control::Status>(*b, 1, control::GetStatus{}));
 }
 

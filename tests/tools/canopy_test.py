@@ -440,6 +440,15 @@ class CanopyTest(unittest.TestCase):
         self.assertEqual(self.ask(self.first, "status")["state"], "active")
         self.assertIn("control client", self.first.log.read_text(encoding="utf-8"))
 
+    def test_one_client_too_many_is_told_so(self):
+        with contextlib.ExitStack() as stack:
+            clients = [stack.enter_context(socket.socket(socket.AF_UNIX)) for _ in range(64)]
+            for client in clients:
+                client.connect(str(self.first.control))
+            self.canopy(self.first, "status", status=1)
+            self.assertIn("has 64 clients, as many as it may have", self.complaint)
+        eventually(lambda: self.ring.ask(self.first, "status"), "room again")
+
     def test_too_many_clients_are_turned_away(self):
         with contextlib.ExitStack() as stack:
             clients = []

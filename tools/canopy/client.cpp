@@ -106,6 +106,7 @@ void Client::on_frame(const wire::Frame& frame) {
   if (!decoded)
     throw Failure(fmt::format("{} is not the socket of a canopyd of this version: {}", path_,
                               decoded.error().reason));
+  if (decoded->id == 0) throw_if_failure(decoded->answer);  // the connection's
   const auto found = handlers_.find(decoded->id);
   if (found == handlers_.end()) return;
   if (decoded->more || is_event(decoded->answer))
