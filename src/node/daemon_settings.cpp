@@ -19,15 +19,19 @@ std::optional<std::string> check_name(const std::string& name) {
   return "give 1 to 255 bytes of printable text";
 }
 
+std::optional<std::string> check_directory(const std::string& path) {
+  if (!path.empty()) return std::nullopt;
+  return "give a directory, or leave the option out to keep nothing";
+}
+
 std::optional<std::string> check_peer(const Endpoint& endpoint) {
   if (endpoint.port != 0) return std::nullopt;
   return "give the port that the peer listens on";
 }
 
 std::optional<std::string> check_socket_path(const std::string& path) {
-  if (path.size() < sizeof(sockaddr_un::sun_path)) return std::nullopt;
-  return fmt::format("a socket's path has at most {} bytes: give a shorter one",
-                     sizeof(sockaddr_un::sun_path) - 1);
+  if (!path.empty() && path.size() < sizeof(sockaddr_un::sun_path)) return std::nullopt;
+  return fmt::format("a socket's path has 1 to {} bytes", sizeof(sockaddr_un::sun_path) - 1);
 }
 
 void declare_place(OptionTable& table, DaemonSettings& settings) {
@@ -45,7 +49,8 @@ void declare_place(OptionTable& table, DaemonSettings& settings) {
   table.add("found", settings.found, "found a new cluster if no peer given by --join answers");
   table.add("cluster", settings.cluster, "the cluster's name").check(check_name);
   table.add("data", settings.data, "directory that keeps the peer's identity across restarts")
-      .value_name("DIR");
+      .value_name("DIR")
+      .check(check_directory);
   table
       .add("control", settings.control,
            "socket for the canopy command; " + default_control_path() + " if not given")

@@ -13,6 +13,7 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 #include <boost/json/value_to.hpp>
+#include <boost/system/system_error.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -84,6 +85,11 @@ Identity from_text(const std::string& text) {
   identity.leaf_set_size = value.at("leaf_set_size").to_number<unsigned>();
   identity.incarnation = value.at("incarnation").to_number<std::uint64_t>();
   return identity;
+}
+
+[[noreturn]] void not_understood(const std::string& name, std::string_view problem) {
+  throw StartError(fmt::format(
+      "{} cannot be understood ({}): restore it, or start with an empty directory", name, problem));
 }
 
 // Nothing if they agree; else what differs.
@@ -186,18 +192,21 @@ error_code DataDirectory::set_cluster(const Uuid& cluster) {
 
 std::optional<Identity> DataDirectory::read() const {
   std::string name = path_ + "/node.json";
+  struct stat info {};
+  if (::stat(name.c_str(), &info) != 0 && errno == ENOENT) return std::nullopt;
+  // A pipe would keep the start waiting.
+  if (info.st_mode != 0 && !S_ISREG(info.st_mode))
+    throw StartError(
+        fmt::format("{} is no regular file: remove it, or give another directory", name));
   std::ifstream file(name, std::ios::binary);
-  if (!file) {
-    if (errno == ENOENT) return std::nullopt;
-    throw StartError(fmt::format("cannot read {}: {}", name, last_error().message()));
-  }
+  if (!file) throw StartError(fmt::format("cannot read {}: {}", name, last_error().message()));
   std::string text{std::istreambuf_iterator<char>(file), {}};
   try {
     return from_text(text);
+  } catch (const boost::system::system_error& problem) {
+    not_understood(name, problem.code().message());  // what() names Boost's own source
   } catch (const std::exception& problem) {
-    throw StartError(
-        fmt::format("{} cannot be understood ({}): restore it, or start with an empty directory",
-                    name, problem.what()));
+    not_understood(name, problem.what());
   }
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <sys/stat.h>
 
 #include <gtest/gtest.h>
 
@@ -103,10 +104,23 @@ TEST_F(DataDirectoryTest, ThatCannotBeUnderstoodIsRefusedAndLeftAlone) {
   DataDirectory::open(path_, wanted(), wall);
   for (const char* text : {"", "{", "[]", "{\"format\":2}", "{\"format\":1}"}) {
     write(text);
-    EXPECT_NE(complaint(wanted()).find("cannot be understood"), std::string::npos) << text;
+    const std::string complaint_of_it = complaint(wanted());
+    EXPECT_NE(complaint_of_it.find("cannot be understood"), std::string::npos) << text;
+    EXPECT_EQ(complaint_of_it.find("/boost/"), std::string::npos) << complaint_of_it;
     std::ifstream file(path_ + "/node.json");
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), text);
   }
+}
+
+TEST_F(DataDirectoryTest, WhoseFileIsAPipeOrADirectoryIsRefusedAtOnce) {
+  DataDirectory::open(path_, wanted(), wall);
+  const std::string file = path_ + "/node.json";
+  std::filesystem::remove(file);
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  EXPECT_NE(complaint(wanted()).find("node.json is no regular file"), std::string::npos);
+  std::filesystem::remove(file);
+  std::filesystem::create_directory(file);
+  EXPECT_NE(complaint(wanted()).find("node.json is no regular file"), std::string::npos);
 }
 
 TEST_F(DataDirectoryTest, SurvivesACrashWhileItWasWritten) {

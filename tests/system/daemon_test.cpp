@@ -204,9 +204,9 @@ TEST(Daemon, ChecksItsConfigurationWithoutRunning) {
 
 TEST(Daemon, RefusesWrongUsageInOneLine) {
   const std::vector<std::vector<std::string>> lines = {
-      {"--nmae", "a"},          {"--listen", "nowhere"}, {"--join", "10.0.0.1"},
-      {"--digit-bits", "3"},    {"--leaf-set", "5"},     {"--profile", "moon"},
-      {"--log-level", "shout"}, {"--name", ""},          {"stray"},
+      {"--nmae", "a"},     {"--listen", "nowhere"}, {"--join", "10.0.0.1"},   {"--digit-bits", "3"},
+      {"--leaf-set", "5"}, {"--profile", "moon"},   {"--log-level", "shout"}, {"--name", ""},
+      {"stray"},           {"--data", ""},          {"--control", ""},        {"--config", "/"},
   };
   for (const auto& arguments : lines) {
     const Once once(arguments);
