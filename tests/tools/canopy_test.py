@@ -368,6 +368,8 @@ class CanopyTest(unittest.TestCase):
                 (["join"], "canopy join --help"),
                 (["join", "a@"], "NAME@CREATOR"),
                 (["join", "a", "--count", "0"], "--count"),
+                (["join", "a", "--count", "-1"], "--count"),
+                (["join", "a", "--count", str(1 << 64)], "--count"),
                 (["ring", "extra"], "canopy ring --help"),
                 (["route"], "give one of"),
                 (["route", "prices"], "--group"),

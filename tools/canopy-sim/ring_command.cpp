@@ -9,6 +9,7 @@
 #include "canopy-sim/progress_bar.hpp"
 #include "canopy-sim/resident_memory.hpp"
 #include "canopy-sim/trace_file.hpp"
+#include "common/whole_number.hpp"
 #include "sim/json_line.hpp"
 #include "sim/ring_experiment.hpp"
 
@@ -158,6 +159,7 @@ void add_ring_command(CLI::App& app, int& status) {
       ->check(CLI::Range(std::size_t{1}, std::size_t{2'000'000}))
       ->capture_default_str();
   command->add_option("--seed", arguments->options.seed, "The same seed gives the same run")
+      ->check(whole_number)
       ->capture_default_str();
   command
       ->add_option("--join-rate", arguments->options.join_rate,

@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "base/words.hpp"
 #include "canopy/failure.hpp"
+#include "common/whole_number.hpp"
 #include "node/control_path.hpp"
 
 namespace canopy::tools {
@@ -43,12 +44,6 @@ std::string seconds(const std::string& text) {
   double value = 0;
   if (CLI::detail::lexical_cast(text, value) && value >= 0.001 && value <= 1e7) return "";
   return "'" + text + "' is no time: give seconds, from 0.001 to 10000000";
-}
-
-std::string positive(const std::string& text) {
-  std::uint64_t value = 0;
-  if (CLI::detail::lexical_cast(text, value) && value > 0) return "";
-  return "'" + text + "' is no count: give a number from 1 on";
 }
 
 std::string ack_mode(const std::string& text) {
@@ -141,7 +136,7 @@ class Parser {
         ->required()
         ->type_name("GROUP");
     command->add_option("--count", join_.count, "End after this many messages")
-        ->check(positive)
+        ->check(counting_number)
         ->type_name("N");
     command->footer(
         "\"joined\" on standard error (with --json, an event line) says that the daemon\n"
