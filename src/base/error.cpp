@@ -14,7 +14,9 @@ const char* text_of(errc error) noexcept {
     case errc::name_conflict: return "another group has the same id: choose another name";
     case errc::no_such_group: return "no such group: create it, or let somebody join it first";
     case errc::no_member: return "no member of the group took the message";
-    case errc::too_large: return "the message is larger than the configured limit";
+    case errc::too_large:
+      return "the message is too large: its payload exceeds --limit-payload, or it has more "
+             "than 64 headers, or 64 KiB of them";
     case errc::queue_full: return "a bounded queue is full: try again later";
     case errc::not_joined: return "this peer is not a member of the group";
     case errc::bad_name: return "a name must be 1 to 255 bytes of printable text";

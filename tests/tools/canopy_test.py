@@ -365,11 +365,13 @@ class CanopyTest(unittest.TestCase):
         for arguments, text in (
                 ([], "canopy --help"),
                 (["staus"], "did you mean status?"),
+                (["frob"], "no command 'frob': canopy --help"),
                 (["join"], "canopy join --help"),
                 (["join", "a@"], "NAME@CREATOR"),
                 (["join", "a", "--count", "0"], "--count"),
                 (["join", "a", "--count", "-1"], "--count"),
                 (["join", "a", "--count", str(1 << 64)], "--count"),
+                (["join", "\x1b[31mred\n\r\x9b"], r"'\x1b[31mred\n\r"),
                 (["ring", "extra"], "canopy ring --help"),
                 (["route"], "give one of"),
                 (["route", "prices"], "--group"),
@@ -379,6 +381,9 @@ class CanopyTest(unittest.TestCase):
                 (["publish", "g", "x", "--header", "novalue"], "KEY=VALUE"),
                 (["publish", "g", "x", "--ack", "all"], "--ack"),
                 (["tree", "g", "--dot", "--json"], "one of"),
+                (["publish", "g", "x", *["--header=k=v"] * 65], "up to 64"),
+                (["publish", "g", "x", "--header", "k" * 256 + "=v"], "up to 255"),
+                (["publish", "g", "x", "--header", "k=" + "v" * 70_000], "up to 65536"),
                 (["status", "--timeout", "soon"], "--timeout"),
         ):
             with self.subTest(arguments):

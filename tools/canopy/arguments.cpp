@@ -50,6 +50,10 @@ std::string ack_mode(const std::string& text) {
   return text == "none" || text == "root" ? "" : "'" + text + "' is not allowed: give none or root";
 }
 
+// A key's size is one byte of the content, a value's two (wire/content.hpp).
+constexpr std::size_t header_key_bytes_max = 0xff;
+constexpr std::size_t header_value_bytes_max = 0xffff;
+
 class Parser {
  public:
   Parser() : app_(summary, "canopy") {
@@ -75,7 +79,7 @@ class Parser {
       app_.exit(request);
       return std::nullopt;
     } catch (const CLI::ParseError& error) {
-      throw UsageError(problem(argc, argv, error));
+      throw UsageError(problem(argc, error));
     }
     if (arguments_.control.empty()) arguments_.control = node::default_control_path();
     if (timeout_ > 0)
@@ -207,7 +211,28 @@ class Parser {
         throw UsageError(fmt::format("publish: --header '{}' is not KEY=VALUE", header));
       publish_.headers.emplace_back(header.substr(0, equals), header.substr(equals + 1));
     }
+    check_headers();
     arguments_.command = publish_;
+  }
+
+  void check_headers() const {
+    if (publish_.headers.size() > wire::max_content_headers)
+      throw UsageError(fmt::format("publish: {} headers are too many: a message has up to {}",
+                                   publish_.headers.size(), wire::max_content_headers));
+    std::size_t bytes = 0;
+    for (const auto& [key, value] : publish_.headers) {
+      if (key.size() > header_key_bytes_max)
+        throw UsageError(
+            fmt::format("publish: a header's key of {} bytes is too long: it has up "
+                        "to {}",
+                        key.size(), header_key_bytes_max));
+      bytes += key.size() + value.size();
+      if (value.size() > header_value_bytes_max || bytes > wire::max_content_header_bytes)
+        throw UsageError(
+            fmt::format("publish: the headers are too long: one's value has up to {} "
+                        "bytes, all keys and values of a message up to {}",
+                        header_value_bytes_max, wire::max_content_header_bytes));
+    }
   }
 
   bool text_given() const {
@@ -221,15 +246,17 @@ class Parser {
   }
 
   // CLI11's words for it, unless the command itself is misspelt or missing.
-  std::string problem(int argc, const char* const* argv, const CLI::ParseError& error) const {
+  std::string problem(int argc, const CLI::ParseError& error) const {
     if (app_.get_subcommands().empty()) {
       if (argc < 2) return "no command: canopy --help lists them";
       std::vector<std::string> commands;
       for (const auto& [command, finish] : finishers_) commands.push_back(command->get_name());
-      for (const std::string_view word : std::vector<std::string_view>(argv + 1, argv + argc)) {
+      for (const std::string& word : app_.remaining()) {
+        if (word.starts_with("-")) continue;
         const std::string_view near = nearest_word(word, commands);
-        if (!word.starts_with("-") && !near.empty())
-          return fmt::format("no command '{}': did you mean {}?", word, near);
+        return fmt::format(
+            "no command '{}': {}", word,
+            near.empty() ? "canopy --help lists them" : fmt::format("did you mean {}?", near));
       }
     }
     return fmt::format("{}: canopy {}--help shows how", error.what(), used());

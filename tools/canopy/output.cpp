@@ -32,7 +32,7 @@ void print_line(std::string_view line) { print(std::string(line) + "\n"); }
 
 void print_json(const boost::json::object& object) { print_line(boost::json::serialize(object)); }
 
-void complain(std::string_view text) { std::cerr << fmt::format("canopy: {}\n", text); }
+void complain(std::string_view text) { std::cerr << fmt::format("canopy: {}\n", escaped(text)); }
 
 namespace {
 
@@ -58,28 +58,6 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
       line += row[i] + std::string(widths[i] - width_of(row[i]) + 2, ' ');
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";
-  }
-  return out;
-}
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const std::size_t size = utf8_size(text);
-    const std::string_view character = text.substr(0, std::max<std::size_t>(size, 1));
-    if (size > 0 && !is_control(character)) {
-      out += character;
-    } else if (character == "\n") {
-      out += "\\n";
-    } else if (character == "\t") {
-      out += "\\t";
-    } else if (character == "\r") {
-      out += "\\r";
-    } else {
-      for (const char byte : character)
-        out += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
-    }
-    text.remove_prefix(character.size());
   }
   return out;
 }

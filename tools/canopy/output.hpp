@@ -8,6 +8,8 @@
 
 #include <boost/json/object.hpp>
 
+#include "common/escaped.hpp"
+
 namespace canopy::tools {
 
 // Nobody reads standard output any more: the program ends quietly.
@@ -18,16 +20,12 @@ void print(std::string_view text);
 void print_line(std::string_view line);
 void print_json(const boost::json::object& object);
 
-// On standard error, after the program's name.
+// On standard error, after the program's name, made fit for a terminal.
 void complain(std::string_view text);
 
 // Rows of cells as text, each column as wide as its widest cell. The first row
 // is the heading.
 std::string table(const std::vector<std::vector<std::string>>& rows);
-
-// Fit for a terminal: control characters and bytes that are no UTF-8 become
-// \n, \t, \x1b and the like.
-std::string escaped(std::string_view text);
 
 std::string base64(std::string_view bytes);
 

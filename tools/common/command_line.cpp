@@ -1,29 +1,28 @@
 #include "common/command_line.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <stdexcept>
 
 #include <CLI/CLI.hpp>
 #include <unistd.h>
+
+#include "common/escaped.hpp"
+#include "common/read_file.hpp"
 
 namespace canopy::tools {
 
 namespace {
 
 constexpr std::string_view config_option = "config";
+constexpr std::size_t config_bytes_max = std::size_t{1} << 20;
 
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file) {
-    throw std::runtime_error("--config: cannot read '" + path + "' (" + std::strerror(errno) +
+std::string read_config(const std::string& path) {
+  try {
+    return read_file(path, config_bytes_max);
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error("--config: cannot read '" + path + "' (" + error.what() +
                              "): give the path of a readable TOML file");
   }
-  return text;
 }
 
 OptionInputs::Pairs environment_variables() {
@@ -114,10 +113,10 @@ std::optional<int> read_command_line(OptionTable& table, const CommandLineText& 
     inputs.environment = environment_variables();
     if (auto path = config_path(table, inputs)) {
       inputs.file_name = *path;
-      inputs.file_text = read_file(*path);
+      inputs.file_text = read_config(*path);
     }
     for (const std::string& warning : table.apply(inputs))
-      std::cerr << program << "warning: " << warning << "\n";
+      std::cerr << program << "warning: " << escaped(warning) << "\n";
     return std::nullopt;
   } catch (const CLI::CallForHelp&) {
     print_help(table, text);
@@ -126,9 +125,10 @@ std::optional<int> read_command_line(OptionTable& table, const CommandLineText& 
     std::cout << table.program() << " " << CANOPY_VERSION << "\n";
     return 0;
   } catch (const OptionError& error) {
-    for (const std::string& problem : error.problems()) std::cerr << program << problem << "\n";
+    for (const std::string& problem : error.problems())
+      std::cerr << program << escaped(problem) << "\n";
   } catch (const std::exception& error) {  // of CLI11, or an unreadable file
-    std::cerr << program << error.what() << "\n";
+    std::cerr << program << escaped(error.what()) << "\n";
   }
   return 2;
 }
