@@ -74,6 +74,28 @@ class Ring(unittest.TestCase):
             self.assertIs(report["leaf_sets_exact"], True)
             self.assertEqual(report["incorrect_deliveries"], 0)
 
+    def test_mistakes_in_the_command_line_are_refused(self):
+        for arguments, text in ((["--seed", -1], "--seed"), (["--seed", 1 << 64], "--seed"),
+                                (["--nodes", -1], "--nodes"), (["--frob"], "--frob")):
+            with self.subTest(arguments):
+                result = ring(*arguments)
+                self.assertEqual((result.returncode, result.stdout), (2, ""))
+                self.assertTrue(result.stderr.startswith("canopy-sim: "), result.stderr)
+                self.assertIn(text, result.stderr)
+
+    def test_fails_where_its_output_cannot_be_written(self):
+        with open("/dev/full", "wb") as full:
+            result = subprocess.run([str(BIN / "canopy-sim"), "ring", "--nodes", "2"], stdout=full,
+                                    stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("cannot write to standard output", result.stderr)
+
+    def test_a_directory_is_no_trace(self):
+        result = subprocess.run([str(BIN / "canopy-sim"), "trace-hash", "/"], timeout=60,
+                                capture_output=True, text=True, check=False)
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertEqual(result.stderr, "canopy-sim: /: cannot be read\n")
+
     def test_the_table_names_what_it_shows(self):
         result = ring("--nodes", 20, "--join-rate", 2)
         self.assertEqual((result.returncode, result.stderr), (0, ""))

@@ -126,13 +126,22 @@ class Scenarios(unittest.TestCase):
                 result = run("scenario", path)
                 self.assertEqual(result.stderr, "canopy-sim: %s: %s\n" % (path, message))
                 self.assertEqual((result.returncode, result.stdout), (2, ""))
-        for arguments in [("scenario", "/nowhere"), ("scenario",), (), ("jump",),
+        for arguments in [("scenario", "/nowhere"), ("scenario", "/dev/zero"), ("scenario", "/"),
+                          ("scenario",), (), ("jump",),
                           ("scenario", GIVEN[0], "--jump"), ("trace-hash", GIVEN[0]),
                           ("ring", "--nodes", "none"), ("ring", "--nodes", "0")]:
             with self.subTest(arguments):
                 result = run(*arguments)
                 self.assertEqual((result.returncode, result.stdout), (2, ""))
-                self.assertNotEqual(result.stderr, "")
+                self.assertRegex(result.stderr, "^canopy-sim: .")
+
+    def test_output_that_cannot_be_written_is_a_failure(self):
+        with open("/dev/full", "wb") as full:
+            result = subprocess.run([str(BIN / "canopy-sim"), "scenario", str(GIVEN[0])],
+                                    stdout=full, stderr=subprocess.PIPE, text=True, timeout=300,
+                                    check=False)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("cannot write to standard output", result.stderr)
 
     def test_help_is_not_an_error(self):
         for arguments in [("--help",), ("scenario", "--help"), ("ring", "--help"), ("--version",)]:

@@ -1,10 +1,27 @@
 // canopy-sim: the overlay's protocol code in virtual time.
 #include <cstdio>
 #include <exception>
+#include <string>
 
 #include <CLI/CLI.hpp>
 
 #include "canopy-sim/commands.hpp"
+#include "common/escaped.hpp"
+#include "common/standard_files.hpp"
+
+namespace {
+
+// Prints what was asked for, or what is wrong; the exit status.
+int report(const CLI::App& app, const CLI::ParseError& error) {
+  if (dynamic_cast<const CLI::Success*>(&error) != nullptr) return app.exit(error);
+  const auto commands = app.get_subcommands();
+  const std::string command = commands.empty() ? "" : commands.front()->get_name() + " ";
+  std::fprintf(stderr, "canopy-sim: %s: canopy-sim %s--help shows how\n",
+               canopy::tools::escaped(error.what()).c_str(), command.c_str());
+  return 2;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app(
@@ -23,10 +40,10 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    status = report(app, error);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "canopy-sim: %s\n", error.what());
+    std::fprintf(stderr, "canopy-sim: %s\n", canopy::tools::escaped(error.what()).c_str());
     return 1;
   }
-  return status;
+  return canopy::tools::end_output("canopy-sim", status);
 }

@@ -1,12 +1,12 @@
 #include <cstdio>
-#include <fstream>
 #include <iostream>
 #include <memory>
-#include <sstream>
+#include <stdexcept>
 #include <string>
 
 #include "canopy-sim/commands.hpp"
 #include "canopy-sim/trace_file.hpp"
+#include "common/read_file.hpp"
 #include "sim/scenario_runner.hpp"
 
 namespace canopy::tools {
@@ -19,19 +19,18 @@ struct ScenarioArguments {
   bool encode = false;
 };
 
+constexpr std::size_t scenario_bytes_max = std::size_t{64} << 20;
+
 int fail_usage(const std::string& file, const std::string& what) {
   std::fprintf(stderr, "canopy-sim: %s: %s\n", file.c_str(), what.c_str());
   return 2;
 }
 
 int run(const ScenarioArguments& arguments) {
-  std::ifstream file(arguments.file, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) return fail_usage(arguments.file, "cannot be read");
   sim::Scenario scenario;
   try {
-    scenario = sim::parse_scenario(text.str());
-  } catch (const sim::ScenarioError& error) {
+    scenario = sim::parse_scenario(read_file(arguments.file, scenario_bytes_max));
+  } catch (const std::runtime_error& error) {
     return fail_usage(arguments.file, error.what());
   }
   TraceFile trace(arguments.trace);

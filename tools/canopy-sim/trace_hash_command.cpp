@@ -13,12 +13,12 @@ namespace {
 
 int run(const std::string& path) {
   std::ifstream file(path);
-  if (!file) {
+  std::string error;
+  const auto hash = file ? sim::Trace::hash_of_text(file, error) : std::nullopt;
+  if (!file.is_open() || file.bad()) {
     std::fprintf(stderr, "canopy-sim: %s: cannot be read\n", path.c_str());
     return 2;
   }
-  std::string error;
-  const auto hash = sim::Trace::hash_of_text(file, error);
   if (!hash) {
     std::fprintf(stderr, "canopy-sim: %s: %s\n", path.c_str(), error.c_str());
     return 2;

@@ -28,10 +28,10 @@ int main(int argc, char** argv) {
   canopy::OptionTable table("canopyd");
   canopy::node::declare_options(table, settings);
   if (auto status = canopy::tools::read_command_line(table, {summary, examples}, argc, argv))
-    return *status;
+    return canopy::tools::end_output("canopyd", *status);
   if (settings.check_config) {
     std::cout << table.effective_toml();
-    return 0;
+    return canopy::tools::end_output("canopyd", 0);
   }
   return canopy::node::run_daemon(settings);
 }

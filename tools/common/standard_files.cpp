@@ -1,5 +1,8 @@
 #include "common/standard_files.hpp"
 
+#include <cstdio>
+#include <iostream>
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -12,6 +15,14 @@ void keep_standard_files() {
     // makes reads and writes fail.
     if (::open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY) != file) return;
   }
+}
+
+int end_output(const char* program, int status) {
+  std::cout.flush();
+  const bool flushed = std::fflush(stdout) == 0;
+  if (flushed && std::cout && std::ferror(stdout) == 0) return status;
+  std::fprintf(stderr, "%s: cannot write to standard output\n", program);
+  return 1;
 }
 
 }  // namespace canopy::tools
