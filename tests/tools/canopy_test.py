@@ -380,7 +380,6 @@ class CanopyTest(unittest.TestCase):
                 (["publish", "g", "text", "--lines"], "give -"),
                 (["publish", "g", "x", "--header", "novalue"], "KEY=VALUE"),
                 (["publish", "g", "x", "--ack", "all"], "--ack"),
-                (["tree", "g", "--dot", "--json"], "one of"),
                 (["publish", "g", "x", *["--header=k=v"] * 65], "up to 64"),
                 (["publish", "g", "x", "--header", "k" * 256 + "=v"], "up to 255"),
                 (["publish", "g", "x", "--header", "k=" + "v" * 70_000], "up to 65536"),
@@ -390,6 +389,44 @@ class CanopyTest(unittest.TestCase):
                 self.assertEqual(self.canopy(self.first, *arguments, status=2), "")
                 self.assertTrue(self.complaint.startswith("canopy: "))
                 self.assertIn(text, self.complaint)
+
+    def test_with_json_failures_are_objects_as_well(self):
+        somebody, nobody = self.first.control, self.folder.name + "/nobody.sock"
+        for arguments, socket_path, status, text in (
+                (["tree", "g", "--dot"], somebody, 2, "one of"),
+                (["frob"], somebody, 2, "frob"),
+                (["status"], nobody, 1, "no daemon answers"),
+                (["join", "g"], nobody, 1, "no daemon answers"),
+                (["publish", "g", "-"], somebody, 1, "standard input")):
+            with self.subTest(arguments):
+                result = subprocess.run(
+                    [BIN / "canopy", "--control", socket_path, *arguments, "--json"], check=False,
+                    input="x" * (5 << 20), capture_output=True, text=True, timeout=DEADLINE_S)
+                said = json.loads(result.stdout)
+                self.assertEqual((result.returncode, list(said)), (status, ["error"]))
+                self.assertIn(text, said["error"]["message"])
+                self.assertEqual(result.stderr, f"canopy: {said['error']['message']}\n")
+        said = self.ask(self.first, "publish", "g", "-", status=1, data=b"x" * ((1 << 20) + 1))
+        self.assertEqual(said["error"]["code"], 7)
+        self.assertIn("--limit-payload", said["error"]["message"])
+
+    def test_a_line_that_fails_says_how_many_were_published(self):
+        group = self.group()
+        self.canopy(self.first, "create", group)
+        lines = b"one\n" + b"x" * ((1 << 20) + 1) + b"\n" + b"three\n"
+        self.canopy(self.first, "publish", group, "--lines", data=lines, status=1)
+        self.assertRegex(self.complaint, r"^canopy: line 2: .*: 2 of 3 messages were published\n$")
+        self.canopy(self.first, "publish", group, "--lines", data=b"a\nb\n" + b"x" * (5 << 20),
+                    status=1)
+        self.assertRegex(self.complaint, r"line 3 has more than .*: \d of 2 messages")
+
+    def test_help_that_cannot_be_written_fails(self):
+        for program in ("canopy", "canopyd", "canopy-sim"):
+            with open("/dev/full", "wb") as full:
+                result = subprocess.run([BIN / program, "--help"], stdout=full, text=True,
+                                        stderr=subprocess.PIPE, timeout=DEADLINE_S, check=False)
+            self.assertEqual(result.returncode, 1, program)
+            self.assertEqual(result.stderr, f"{program}: cannot write to standard output\n")
 
     def test_says_how_to_find_a_daemon(self):
         environment = {**os.environ, "CANOPY_CONTROL": self.folder.name + "/nobody.sock"}

@@ -36,7 +36,9 @@ constexpr const char* examples =
     "  canopy route --name order-4711          the peers on the way to a key\n"
     "  canopy --control /tmp/a.sock status     the daemon with that socket\n"
     "\n"
-    "Status: 0 done, 1 failed, 2 a mistake in the command line.\n";
+    "Status: 0 done, 1 failed, 2 a mistake in the command line. With --json a failure is\n"
+    "an object on standard output as well: {\"error\": {\"code\": C, \"message\": TEXT}}, C only\n"
+    "if it comes from the daemon; join says it of a group by an event.\n";
 
 // What is wrong with a --timeout. A third of a year is longer than anybody
 // waits, and can be added to any time.

@@ -39,7 +39,8 @@ bool is_event(const control::Answer& answer) {
 }  // namespace
 
 void throw_if_failure(const control::Answer& answer) {
-  if (const auto* failure = std::get_if<control::Failure>(&answer)) throw Failure(failure->text);
+  if (const auto* failure = std::get_if<control::Failure>(&answer))
+    throw Failure(failure->text, failure->error);
 }
 
 Client::Client(const std::string& path) : path_(path) {

@@ -3,12 +3,19 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
 
 namespace canopy::tools {
 
 class Failure : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  // `code`: the daemon's number of the error (canopy/error.hpp), or 0.
+  explicit Failure(const std::string& text, unsigned code = 0)
+      : std::runtime_error(text), code_(code) {}
+  unsigned code() const noexcept { return code_; }
+
+ private:
+  unsigned code_;
 };
 
 class UsageError : public Failure {

@@ -1,5 +1,7 @@
 // `canopy`: the command line of a daemon.
+#include <algorithm>
 #include <csignal>
+#include <string_view>
 
 #include "canopy/commands.hpp"
 #include "canopy/output.hpp"
@@ -9,22 +11,41 @@ namespace canopy::tools {
 
 namespace {
 
-int run_program(int argc, const char* const* argv) {
+// Also where the command line is too wrong to be taken apart.
+bool wants_json(int argc, const char* const* argv) {
+  return std::find(argv, argv + argc, std::string_view("--json")) != argv + argc;
+}
+
+int run_command(int argc, const char* const* argv) {
+  const auto arguments = parse_arguments(argc, argv);
+  if (!arguments) return end_output("canopy", 0);
+  Client client(arguments->control);
+  Context context{client, arguments->json, arguments->timeout};
+  return std::visit([&](const auto& command) { return run(context, command); }, arguments->command);
+}
+
+int fail(const Failure& failure, bool json, int status) {
   try {
-    const auto arguments = parse_arguments(argc, argv);
-    if (!arguments) return 0;
-    Client client(arguments->control);
-    Context context{client, arguments->json, arguments->timeout};
-    return std::visit([&](const auto& command) { return run(context, command); },
-                      arguments->command);
+    complain(failure, json);
+  } catch (const Failure&) {
+    // Standard output takes nothing; standard error has it.
+  } catch (const OutputClosed&) {
+  }
+  return status;
+}
+
+int run_program(int argc, const char* const* argv) {
+  const bool json = wants_json(argc, argv);
+  try {
+    return run_command(argc, argv);
   } catch (const OutputClosed&) {
     return 0;  // whoever read the output has seen enough
   } catch (const UsageError& error) {
-    complain(error.what());
-    return 2;
+    return fail(error, json, 2);
+  } catch (const Failure& error) {
+    return fail(error, json, 1);
   } catch (const std::exception& error) {
-    complain(error.what());
-    return 1;
+    return fail(Failure(error.what()), json, 1);
   }
 }
 

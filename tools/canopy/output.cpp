@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/text.hpp"
-#include "canopy/failure.hpp"
 
 namespace canopy::tools {
 
@@ -33,6 +32,17 @@ void print_line(std::string_view line) { print(std::string(line) + "\n"); }
 void print_json(const boost::json::object& object) { print_line(boost::json::serialize(object)); }
 
 void complain(std::string_view text) { std::cerr << fmt::format("canopy: {}\n", escaped(text)); }
+
+void complain(const Failure& failure, bool json) {
+  complain(failure.what());
+  if (!json) return;
+  boost::json::object error;
+  if (failure.code() != 0) error["code"] = failure.code();
+  put_bytes(error, "message", failure.what());
+  boost::json::object object;
+  object["error"] = std::move(error);
+  print_json(object);
+}
 
 namespace {
 

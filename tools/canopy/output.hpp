@@ -8,6 +8,7 @@
 
 #include <boost/json/object.hpp>
 
+#include "canopy/failure.hpp"
 #include "common/escaped.hpp"
 
 namespace canopy::tools {
@@ -22,6 +23,10 @@ void print_json(const boost::json::object& object);
 
 // On standard error, after the program's name, made fit for a terminal.
 void complain(std::string_view text);
+
+// A failure, and with --json an object {"error": {"code": C, "message": TEXT}} on
+// standard output as well; C only if a daemon gave it.
+void complain(const Failure& failure, bool json);
 
 // Rows of cells as text, each column as wide as its widest cell. The first row
 // is the heading.

@@ -29,14 +29,12 @@ class Publishing {
   }
 
   int run() {
-    if (command_.lines) {
-      publish_lines();
-    } else {
-      publish(command_.text == "-" ? read_input(payload_bytes_max) : command_.text);
-      ended_ = true;
+    try {
+      publish_all();
+    } catch (const Failure& failure) {
+      if (!command_.lines) throw;
+      throw Failure(fmt::format("{}: {}", failure.what(), tally()), failure.code());
     }
-    wait();
-    if (failed_ > 0) return 1;
     if (command_.lines && !context_.json) {
       print_line(
           fmt::format("published {} {} to {}", sent_, sent_ == 1 ? "message" : "messages", name()));
@@ -45,11 +43,29 @@ class Publishing {
   }
 
  private:
+  void publish_all() {
+    if (command_.lines) {
+      publish_lines();
+    } else {
+      publish(command_.text == "-" ? read_input(payload_bytes_max) : command_.text);
+      ended_ = true;
+    }
+    wait();
+    if (failure_) throw Failure(*failure_);
+  }
+
+  // What a failure leaves behind.
+  std::string tally() const {
+    std::string text = fmt::format("{} of {} messages were published", published_, sent_);
+    if (under_way_ > 0) text += fmt::format(", {} more may have been", under_way_);
+    return text;
+  }
+
   void publish_lines() {
     lines_.emplace(
         context_.client.io(), payload_bytes_max,
         [this](std::string_view line) {
-          if (failed_ > 0) return false;
+          if (failure_) return false;
           publish(line);
           return under_way_ < window;
         },
@@ -59,7 +75,7 @@ class Publishing {
   // Answers are waited for as long as --timeout says since the last one, lines
   // for ever.
   void wait() {
-    const auto done = [this] { return (ended_ || failed_ > 0) && under_way_ == 0; };
+    const auto done = [this] { return (ended_ || failure_) && under_way_ == 0; };
     while (!done()) {
       const std::uint64_t before = answers_;
       const bool waiting = under_way_ > 0;
@@ -67,8 +83,8 @@ class Publishing {
         return done() || answers_ != before || waiting != (under_way_ > 0);
       };
       if (!context_.client.run(progress, waiting ? context_.deadline() : Client::Deadline())) {
-        throw Failure(fmt::format("no answer in time for {} of {} messages: they may have arrived",
-                                  under_way_, sent_));
+        throw Failure(command_.lines ? "no answer in time"
+                                     : "no answer in time: the message may have arrived");
       }
     }
   }
@@ -84,16 +100,16 @@ class Publishing {
       --under_way_;
       ++answers_;
       on_answer(number, answer);
-      if (lines_ && under_way_ < window && failed_ == 0) lines_->resume();
+      if (lines_ && under_way_ < window && !failure_) lines_->resume();
     });
   }
 
   void on_answer(std::uint64_t number, const control::Answer& answer) {
     if (const auto* failure = std::get_if<control::Failure>(&answer)) {
-      ++failed_;
-      complain(command_.lines ? fmt::format("line {}: {}", number, failure->text)
-                              : fmt::format("{}: {}", name(), failure->text));
+      const std::string what = command_.lines ? fmt::format("line {}", number) : name();
+      if (!failure_) failure_.emplace(fmt::format("{}: {}", what, failure->text), failure->error);
     } else if (const auto* published = std::get_if<control::Published>(&answer)) {
+      ++published_;
       if (context_.json)
         print_json(to_json(*published));
       else if (!command_.lines)
@@ -130,7 +146,8 @@ class Publishing {
   bool ended_ = false;  // of the input
   std::uint64_t sent_ = 0;
   std::uint64_t answers_ = 0;
-  std::uint64_t failed_ = 0;
+  std::uint64_t published_ = 0;
+  std::optional<Failure> failure_;  // the first of the daemon's
   std::size_t under_way_ = 0;
 };
 
