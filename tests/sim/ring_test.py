@@ -90,11 +90,12 @@ class Ring(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn("cannot write to standard output", result.stderr)
 
-    def test_a_directory_is_no_trace(self):
-        result = subprocess.run([str(BIN / "canopy-sim"), "trace-hash", "/"], timeout=60,
-                                capture_output=True, text=True, check=False)
-        self.assertEqual((result.returncode, result.stdout), (2, ""))
-        self.assertEqual(result.stderr, "canopy-sim: /: cannot be read\n")
+    def test_a_directory_or_a_device_is_no_trace(self):
+        for path in ("/", "/dev/zero", "/nowhere"):
+            result = subprocess.run([str(BIN / "canopy-sim"), "trace-hash", path], timeout=60,
+                                    capture_output=True, text=True, check=False)
+            self.assertEqual((result.returncode, result.stdout), (2, ""))
+            self.assertEqual(result.stderr, f"canopy-sim: {path}: cannot be read\n")
 
     def test_the_table_names_what_it_shows(self):
         result = ring("--nodes", 20, "--join-rate", 2)

@@ -135,6 +135,9 @@ class Scenarios(unittest.TestCase):
                 self.assertEqual((result.returncode, result.stdout), (2, ""))
                 self.assertRegex(result.stderr, "^canopy-sim: .")
 
+    def test_an_unknown_command_is_named(self):
+        self.assertIn("no command 'jump'", run("jump").stderr)
+
     def test_output_that_cannot_be_written_is_a_failure(self):
         with open("/dev/full", "wb") as full:
             result = subprocess.run([str(BIN / "canopy-sim"), "scenario", str(GIVEN[0])],

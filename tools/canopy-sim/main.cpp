@@ -15,9 +15,12 @@ namespace {
 int report(const CLI::App& app, const CLI::ParseError& error) {
   if (dynamic_cast<const CLI::Success*>(&error) != nullptr) return app.exit(error);
   const auto commands = app.get_subcommands();
+  const auto unknown = app.remaining();
   const std::string command = commands.empty() ? "" : commands.front()->get_name() + " ";
+  const std::string problem =
+      commands.empty() && !unknown.empty() ? "no command '" + unknown.front() + "'" : error.what();
   std::fprintf(stderr, "canopy-sim: %s: canopy-sim %s--help shows how\n",
-               canopy::tools::escaped(error.what()).c_str(), command.c_str());
+               canopy::tools::escaped(problem).c_str(), command.c_str());
   return 2;
 }
 

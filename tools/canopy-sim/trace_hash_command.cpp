@@ -1,8 +1,10 @@
 #include <cinttypes>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <system_error>
 
 #include "canopy-sim/commands.hpp"
 #include "sim/trace.hpp"
@@ -11,10 +13,18 @@ namespace canopy::tools {
 
 namespace {
 
+// Others have no end, or none that is a trace's.
+bool may_be_trace(const std::string& path) {
+  std::error_code error;
+  const auto type = std::filesystem::status(path, error).type();
+  return type == std::filesystem::file_type::regular || type == std::filesystem::file_type::fifo;
+}
+
 int run(const std::string& path) {
-  std::ifstream file(path);
+  std::ifstream file;
+  if (may_be_trace(path)) file.open(path);
   std::string error;
-  const auto hash = file ? sim::Trace::hash_of_text(file, error) : std::nullopt;
+  const auto hash = file.is_open() ? sim::Trace::hash_of_text(file, error) : std::nullopt;
   if (!file.is_open() || file.bad()) {
     std::fprintf(stderr, "canopy-sim: %s: cannot be read\n", path.c_str());
     return 2;
