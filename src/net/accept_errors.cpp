@@ -2,9 +2,9 @@
 
 #include <boost/asio/error.hpp>
 #include <boost/system/errc.hpp>
-#include <spdlog/spdlog.h>
 
 #include "net/clock.hpp"
+#include "net/log.hpp"
 
 namespace canopy::net {
 
@@ -14,9 +14,8 @@ void AcceptErrors::add(const boost::system::error_code& error, const std::string
   said_at_ = now;
   const bool no_descriptors = error == boost::asio::error::no_descriptors ||
                               error == boost::system::errc::too_many_files_open_in_system;
-  spdlog::error(
-      "cannot accept connections at {}: {}{}", where, error.message(),
-      no_descriptors ? ": raise the limit of open files (ulimit -n, or LimitNOFILE)" : "");
+  log::error("cannot accept connections at {}: {}{}", where, error.message(),
+             no_descriptors ? ": raise the limit of open files (ulimit -n, or LimitNOFILE)" : "");
 }
 
 }  // namespace canopy::net

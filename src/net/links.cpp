@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include <boost/asio/post.hpp>
-#include <spdlog/spdlog.h>
 
 #include <canopy/error.hpp>
 
 #include "base/assert.hpp"
 #include "base/option_value.hpp"
 #include "net/clock.hpp"
+#include "net/log.hpp"
 #include "wire/codec.hpp"
 
 namespace canopy::net {
@@ -114,8 +114,8 @@ void Links::link_gather(Link& link, WriteBatch& batch) {
     if (frame)
       batch.add(*frame);
     else if (++counters_.not_encodable, log_.allow())
-      spdlog::error("a {} for {} exceeds a limit of the protocol and is dropped",
-                    wire::type_name(*message), peers_[link.use.peer].name);
+      log::error("a {} for {} exceeds a limit of the protocol and is dropped",
+                 wire::type_name(*message), peers_[link.use.peer].name);
   }
   if (!batch.empty()) link.use.last_used = mono_now();
   if (shutting_down_ && !batch.full()) link.leave();
@@ -143,7 +143,7 @@ void Links::link_lost(Link& link, const StreamEnd& end) {
   const bool stranger = link.state() != Link::State::established;
   if (stranger && link.side() == Link::Side::accepted) ++counters_.handshakes_failed;
   if (end.kind != StreamEnd::Kind::closed && log_.allow())
-    spdlog::warn("link with {}: {}", format_endpoint(link.remote()), end.reason);
+    log::warn("link with {}: {}", format_endpoint(link.remote()), end.reason);
   PeerEntry* entry = link.use.entry;
   if (stranger) {
     if (PeerEntry* old = std::exchange(link.use.challenged, nullptr)) old->challenge.reset();
@@ -240,7 +240,7 @@ void Links::sweep_later() {
 void Links::sweep() {
   sweep_armed_ = false;
   if (const auto suppressed = log_.take_suppressed())
-    spdlog::warn("{} more lines about links were left out", suppressed);
+    log::warn("{} more lines about links were left out", suppressed);
   const MonoTime now = mono_now();
   std::vector<PeerEntry*> idle;
   std::vector<std::shared_ptr<Link>> stalled;

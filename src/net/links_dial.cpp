@@ -4,13 +4,13 @@
 
 #include <boost/asio/detail/socket_option.hpp>
 #include <boost/asio/post.hpp>
-#include <spdlog/spdlog.h>
 
 #include <canopy/error.hpp>
 
 #include "base/option_value.hpp"
 #include "net/clock.hpp"
 #include "net/links.hpp"
+#include "net/log.hpp"
 
 namespace canopy::net {
 
@@ -92,7 +92,7 @@ void Links::dialled(PeerEntry& entry, DialResult result) {
 void Links::dial_failed(PeerEntry& entry, const std::string& text) {
   ++counters_.dials_failed;
   ++entry.failures;
-  spdlog::debug("peer {} cannot be reached: {}", peers_[entry.peer()].name, text);
+  log::debug("peer {} cannot be reached: {}", peers_[entry.peer()].name, text);
   if (shutting_down_) return;
   if (entry.failures >= options_.failures_max) entry.outbox.drop_all(counters_.dropped_unreachable);
   retry_later(entry);

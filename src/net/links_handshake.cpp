@@ -1,11 +1,11 @@
 // How links are agreed on: who is refused, and which of two links stays.
-#include <spdlog/spdlog.h>
 
 #include <canopy/error.hpp>
 
 #include "base/option_value.hpp"
 #include "net/clock.hpp"
 #include "net/links.hpp"
+#include "net/log.hpp"
 
 namespace canopy::net {
 
@@ -89,7 +89,7 @@ void Links::refuse_quietly(Link& link, const HelloReject& reject) {
   end_handshake(link);
   link.refuse(reject);
   if (log_.allow())
-    spdlog::warn("link with {} refused: {}", format_endpoint(link.remote()), reject.text);
+    log::warn("link with {} refused: {}", format_endpoint(link.remote()), reject.text);
   if (link.side() == Link::Side::dialled) greeting_failed(link, errc_of(reject.code), reject.text);
 }
 
@@ -97,7 +97,7 @@ void Links::link_rejected(Link& link, const HelloReject& reject) {
   ++counters_.rejects_received;
   end_handshake(link);
   if (log_.allow())
-    spdlog::warn("{} refuses the link: {}", format_endpoint(link.remote()), reject.text);
+    log::warn("{} refuses the link: {}", format_endpoint(link.remote()), reject.text);
   if (PeerEntry* old = std::exchange(link.use.challenged, nullptr)) old->challenge.reset();
   PeerEntry* entry = link.use.entry;
   const bool current = entry && entry->link.get() == &link;

@@ -4,9 +4,10 @@
 #include <chrono>
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <canopy/error.hpp>
+
+#include "net/log.hpp"
 
 namespace canopy::node {
 namespace {
@@ -73,7 +74,7 @@ void Arrival::dial_due() {
 void Arrival::seed_answered(const std::string& seed, PeerRef peer) {
   if (!running_) return;
   seeds_.connected(seed);
-  spdlog::info("{}: seed {} answers", name_, seed);
+  log::info("{}: seed {} answers", name_, seed);
   use({seed, peer});
   dial_due();
 }
@@ -96,8 +97,8 @@ void Arrival::seed_failed(const std::string& seed, boost::system::error_code err
   if (is_self(error)) return seed_is_self(seed);
   if (is_final(error) && !active_) return seed_refused(seed, error, text);
   const Duration pause = seeds_.failed(seed, boot_now());
-  spdlog::warn("{}: seed {} {} ({}); trying again in {:.1f} s", name_, seed,
-               is_refusal(error) ? "refuses" : "does not answer", text, seconds(pause));
+  log::warn("{}: seed {} {} ({}); trying again in {:.1f} s", name_, seed,
+            is_refusal(error) ? "refuses" : "does not answer", text, seconds(pause));
   if (!active_) dial_due();
 }
 
@@ -106,16 +107,16 @@ void Arrival::seed_refused(const std::string& seed, boost::system::error_code er
   const Duration pause = seeds_.refused(seed, boot_now());
   if (!knew_cluster_ || (contacts_.empty() && seeds_.all_refuse()))
     return host_.give_up(error, fmt::format("seed {} refuses: {}", seed, text));
-  spdlog::warn("{}: seed {} refuses ({}) and is passed over; trying it again in {:.1f} s", name_,
-               seed, text, seconds(pause));
+  log::warn("{}: seed {} refuses ({}) and is passed over; trying it again in {:.1f} s", name_, seed,
+            text, seconds(pause));
   dial_due();
 }
 
 void Arrival::seed_is_self(const std::string& seed) {
   seeds_.is_self(seed);
-  spdlog::info("{}: seed {} is this node itself and is not used", name_, seed);
+  log::info("{}: seed {} is this node itself and is not used", name_, seed);
   if (seeds_.only_self() && !facts_.is_member && !facts_.may_found)
-    spdlog::warn(
+    log::warn(
         "{}: no seed but this node itself is given, so that nobody can be joined: give another "
         "with --join, or --found to found a cluster",
         name_);
@@ -150,7 +151,7 @@ void Arrival::patience_over() {
   const bool unheard = contacts_.empty() && seeds_.all_tried();
   const bool all_wait = !contacts_.empty() && smallest && step == FoundingStep::resume;
   if (step != FoundingStep::ask_seeds && (unheard || all_wait)) {
-    spdlog::warn("{}: no seed {}: going ahead alone", name_, all_wait ? "is active" : "answers");
+    log::warn("{}: no seed {}: going ahead alone", name_, all_wait ? "is active" : "answers");
     return begin_alone(step);
   }
   patience_timer_ = timers_.after(config_.patience, [this] { patience_over(); });

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <spdlog/spdlog.h>
+#include "net/log.hpp"
 
 namespace canopy::node {
 
@@ -17,12 +17,12 @@ void ClusterRecord::store(const Uuid& cluster) {
 
 void ClusterRecord::tried(const Uuid& cluster, boost::system::error_code error) {
   if (!error) {
-    if (failures_ > 0) spdlog::info("{}: the cluster's UUID is on disk now", name_);
+    if (failures_ > 0) log::info("{}: the cluster's UUID is on disk now", name_);
     return;
   }
   if (failures_++ == 0)
-    spdlog::error("{}: cannot keep the cluster's UUID on disk: {}: trying again until it is there",
-                  name_, error.message());
+    log::error("{}: cannot keep the cluster's UUID on disk: {}: trying again until it is there",
+               name_, error.message());
   retry_ = timers_.after(pause_, [this, cluster] { store(cluster); });
   pause_ = std::min(2 * pause_, pause_max);
 }

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <canopy/error.hpp>
 
+#include "net/log.hpp"
 #include "node/control_session.hpp"
 #include "wire/control_codec.hpp"
 
@@ -68,8 +68,8 @@ void ControlServer::accept(std::shared_ptr<net::FrameChannel> channel) {
   session->start([this, number = session->number()](std::string_view reason) {
     const std::uint64_t malformed = counters().malformed;
     const bool odd = std::exchange(malformed_seen_, malformed) != malformed;
-    spdlog::log(odd ? spdlog::level::warn : spdlog::level::debug, "control client {} closed: {}",
-                number, reason);
+    log::write(odd ? spdlog::level::warn : spdlog::level::debug, "control client {} closed: {}",
+               fmt::make_format_args(number, reason));
   });
 }
 
@@ -79,7 +79,7 @@ void ControlServer::turn_away(net::FrameChannel& channel) {
   const std::string text =
       fmt::format("this daemon has {} clients, as many as it may have: end one, or try again later",
                   host_->limits.clients_max);
-  if (log_.allow()) spdlog::warn("control client turned away: {}", text);
+  if (log_.allow()) log::warn("control client turned away: {}", text);
   channel.start({});
   const control::Failure failure{static_cast<std::uint16_t>(errc::limit), text};
   channel.send(control::encode(control::AnswerEnvelope{0, false, failure}).value());

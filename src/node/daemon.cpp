@@ -12,12 +12,12 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <canopy/node.hpp>
 
 #include "net/listen_error.hpp"
+#include "net/log.hpp"
 #include "node/control_path.hpp"
 #include "node/control_server.hpp"
 #include "node/daemon_log.hpp"
@@ -98,11 +98,11 @@ class Daemon {
     signals_.async_wait([this](error_code error, int signal) {
       if (error) return;
       if (stopping_ && signal != SIGHUP) {
-        spdlog::warn("{} again: stopping at once", ::strsignal(signal));
+        log::warn("{} again: stopping at once", ::strsignal(signal));
         at_once_ = true;
         return finish(1);
       }
-      if (!stopping_) spdlog::info("{}: departing", ::strsignal(signal));
+      if (!stopping_) log::info("{}: departing", ::strsignal(signal));
       stop();
       wait_for_signal();
     });
@@ -118,7 +118,7 @@ class Daemon {
   void stop() {
     if (std::exchange(stopping_, true)) return;
     node_.async_stop([this](error_code error) {
-      if (error) spdlog::warn("stopped before everything was handed over: {}", error.message());
+      if (error) log::warn("stopped before everything was handed over: {}", error.message());
       finish(0);
     });
   }

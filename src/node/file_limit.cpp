@@ -2,7 +2,7 @@
 
 #include <sys/resource.h>
 
-#include <spdlog/spdlog.h>
+#include "net/log.hpp"
 
 namespace canopy::node {
 namespace {
@@ -20,7 +20,7 @@ void raise_file_limit() {
     if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) files = raised;
   }
   if (files.rlim_cur < enough)
-    spdlog::warn(
+    log::warn(
         "only {} files may be open: with many peers and clients, connections will fail: raise the "
         "limit (ulimit -Hn, or LimitNOFILE) to {} or more",
         files.rlim_cur, enough);

@@ -5,12 +5,12 @@
 
 #include <boost/asio/post.hpp>
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <canopy/error.hpp>
 
 #include "base/assert.hpp"
 #include "base/option_value.hpp"
+#include "net/log.hpp"
 #include "node/advertise.hpp"
 #include "node/entropy.hpp"
 #include "node/overlay_config.hpp"
@@ -127,7 +127,7 @@ void Overlay::detached(const Id& group, boost::system::error_code reason) {
 }
 
 void Overlay::join_stalled(std::string_view reason) {
-  spdlog::info("{}: cannot join the ring yet: {}", options_.name, reason);
+  log::info("{}: cannot join the ring yet: {}", options_.name, reason);
 }
 
 void Overlay::superseded(PeerRef by) {
@@ -179,10 +179,10 @@ void Overlay::rejected(const net::Rejection& rejection) {
         fmt::format("another process has this node's place in the ring: {}", rejection.text));
   // Seeds are Arrival's business; what others say is for people to read.
   if (duplicate)
-    spdlog::error("{}: {}", options_.name, rejection.text);
+    log::error("{}: {}", options_.name, rejection.text);
   else
-    spdlog::debug("{}: {} refuses: {}", options_.name, format_endpoint(rejection.remote),
-                  rejection.text);
+    log::debug("{}: {} refuses: {}", options_.name, format_endpoint(rejection.remote),
+               rejection.text);
 }
 
 // One peer may be mistaken, or under way from one process of this name to the other: not most of
@@ -254,8 +254,7 @@ void Overlay::dial_seed(const std::string& seed) {
 void Overlay::found_cluster() {
   const Uuid cluster = Uuid::from_random_bits(system_entropy(), system_entropy());
   founded_ = true;
-  spdlog::info("{}: founds the cluster {} ({})", options_.name, options_.cluster,
-               cluster.to_string());
+  log::info("{}: founds the cluster {} ({})", options_.name, options_.cluster, cluster.to_string());
   hooks_.keep_cluster(cluster, [this, cluster](boost::system::error_code error) {
     if (error)
       return give_up(
@@ -279,8 +278,7 @@ void Overlay::member_of(const Uuid& cluster) {
   hello.cluster = cluster;
   links_.set_self(hello);
   arrival_.became_member();
-  spdlog::info("{}: joins the cluster {} ({})", options_.name, options_.cluster,
-               cluster.to_string());
+  log::info("{}: joins the cluster {} ({})", options_.name, options_.cluster, cluster.to_string());
   record_.store(cluster);
 }
 
@@ -311,7 +309,7 @@ void Overlay::after_input() {
 void Overlay::become_active() {
   state_ = NodeState::active;
   arrival_.activated();
-  spdlog::info(
+  log::info(
       "{}: active in the ring after {} ms", options_.name,
       std::chrono::duration_cast<std::chrono::milliseconds>(boot_now() - started_at_).count());
   if (start_done_) start_done_->complete({});

@@ -157,6 +157,7 @@ class StyleTest(CheckTest):
         self.assert_catches_line("#include <format>", "g++ 12")
         self.assert_catches_line("assert(x);", "CANOPY_ASSERT")
         self.assert_catches_line("#if 0", "delete it")
+        self.assert_catches_line('spdlog::warn("x");', "net/log.hpp", "src/node/node.cpp")
 
     def test_catches_the_world_in_sans_io_layers(self):
         self.assert_catches_line("auto t = std::chrono::steady_clock::now();", "reads a clock")
