@@ -11,7 +11,7 @@
 namespace canopy::sim {
 
 inline constexpr std::size_t message_kinds =
-    std::variant_size_v<wire::Message> + std::variant_size_v<wire::RoutedBody>;
+    std::variant_size_v<wire::Message::variant> + std::variant_size_v<wire::RoutedBody::variant>;
 
 std::size_t kind_of(const wire::Message& message) noexcept;
 

@@ -116,10 +116,10 @@ Routed from_proto(Reader& reader, const overlay::Routed& from) {
 template <class Variant, std::size_t index>
 std::string_view decode_kind(std::uint8_t kind, std::string_view header, Reader& reader,
                              std::optional<Variant>& to) {
-  if constexpr (index == std::variant_size_v<Variant>) {
+  if constexpr (index == std::variant_size_v<typename Variant::variant>) {
     return {};
   } else {
-    using T = std::variant_alternative_t<index, Variant>;
+    using T = std::variant_alternative_t<index, typename Variant::variant>;
     if constexpr (!std::is_same_v<T, OpaqueBody>) {
       if (kind == static_cast<std::uint8_t>(kind_info<T>.kind)) {
         decode_as<T>(header, reader, to);

@@ -59,8 +59,17 @@ struct Publish {
 struct Shutdown {};  // Done when it has begun; the connection closes when it is over
 
 // monostate: a request that this version does not know; answered by Failure.
-using Request = std::variant<std::monostate, GetVersion, GetStatus, GetRing, GetGroups, GetRoute,
-                             GetTree, Create, Join, Cancel, Publish, Shutdown>;
+// Special members are compiled once, as those of wire::Message.
+struct Request : std::variant<std::monostate, GetVersion, GetStatus, GetRing, GetGroups, GetRoute,
+                              GetTree, Create, Join, Cancel, Publish, Shutdown> {
+  using variant::variant;
+  Request();
+  Request(const Request&);
+  Request(Request&&) noexcept;
+  Request& operator=(const Request&);
+  Request& operator=(Request&&) noexcept;
+  ~Request();
+};
 
 // --- Answers ---
 
@@ -197,8 +206,16 @@ struct Lost {
 };
 
 // monostate: an answer that this version does not know; to be skipped.
-using Answer = std::variant<std::monostate, Done, Failure, Version, Status, Ring, Route, Tree,
-                            Groups, Published, Joined, Message, Gap, Lost>;
+struct Answer : std::variant<std::monostate, Done, Failure, Version, Status, Ring, Route, Tree,
+                             Groups, Published, Joined, Message, Gap, Lost> {
+  using variant::variant;
+  Answer();
+  Answer(const Answer&);
+  Answer(Answer&&) noexcept;
+  Answer& operator=(const Answer&);
+  Answer& operator=(Answer&&) noexcept;
+  ~Answer();
+};
 
 // List entries in one part of an answer: with the longest names and all the
 // addresses that a peer may have, they fit a frame's header.

@@ -172,7 +172,7 @@ constexpr bool has_distinct_names() {
   }
   return true;
 }
-static_assert(has_distinct_names<Message>() && has_distinct_names<RoutedBody>());
+static_assert(has_distinct_names<Message::variant>() && has_distinct_names<RoutedBody::variant>());
 }  // namespace detail
 
 }  // namespace canopy::wire

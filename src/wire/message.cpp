@@ -123,15 +123,29 @@ std::size_t content_size(const Routed& m) noexcept {
 const KindInfo& info_of(const Message& message) noexcept {
   if (const auto* routed = std::get_if<Routed>(&message)) {
     CANOPY_ASSERT(routed->body);
-    return kind_infos<RoutedBody>[routed->body->index()];
+    return kind_infos<RoutedBody::variant>[routed->body->index()];
   }
-  return kind_infos<Message>[message.index()];
+  return kind_infos<Message::variant>[message.index()];
 }
 
 }  // namespace
 
+RoutedBody::RoutedBody() = default;
+RoutedBody::RoutedBody(const RoutedBody&) = default;
+RoutedBody::RoutedBody(RoutedBody&&) noexcept = default;
+RoutedBody& RoutedBody::operator=(const RoutedBody&) = default;
+RoutedBody& RoutedBody::operator=(RoutedBody&&) noexcept = default;
+RoutedBody::~RoutedBody() = default;
+
+Message::Message() = default;
+Message::Message(const Message&) = default;
+Message::Message(Message&&) noexcept = default;
+Message& Message::operator=(const Message&) = default;
+Message& Message::operator=(Message&&) noexcept = default;
+Message::~Message() = default;
+
 bool for_pastry(const Message& message) noexcept {
-  return kind_infos<Message>[message.index()].kind < first_scribe_kind;
+  return kind_infos<Message::variant>[message.index()].kind < first_scribe_kind;
 }
 
 TrafficClass traffic_class(const Message& message) noexcept { return info_of(message).traffic; }

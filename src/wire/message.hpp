@@ -20,9 +20,18 @@ struct OpaqueBody {
   Buffer body = {};
 };
 
-// What can be routed to a key.
-using RoutedBody = std::variant<JoinRequest, RouteTrace, GroupJoin, GroupCreate, Publish, Anycast,
-                                TreeRequest, OpaqueBody>;
+// What can be routed to a key. A variant whose special members are compiled
+// once, in message.cpp: inline they would fill every object file.
+struct RoutedBody : std::variant<JoinRequest, RouteTrace, GroupJoin, GroupCreate, Publish, Anycast,
+                                 TreeRequest, OpaqueBody> {
+  using variant::variant;
+  RoutedBody();
+  RoutedBody(const RoutedBody&);
+  RoutedBody(RoutedBody&&) noexcept;
+  RoutedBody& operator=(const RoutedBody&);
+  RoutedBody& operator=(RoutedBody&&) noexcept;
+  ~RoutedBody();
+};
 
 // The encoding in which a body arrived.
 struct ReceivedBody {
@@ -44,13 +53,23 @@ struct Routed {
   std::shared_ptr<const ReceivedBody> received = {};
 };
 
-using Message = std::variant<
-    Heartbeat, Probe, ProbeReply, DistanceReport, LeafProbe, StateRequest, StateReply, RowAnnounce,
-    JoinReply, JoinDeferred, JoinDone, Departure, HopAck, RouteTraceReply, Routed,
-    // Scribe, direct
-    Publish, Anycast, TreeRequest, GroupCreateReply, JoinAck, JoinRefused, Leave, Orphaned,
-    RootPathUpdate, Multicast, TreeHeartbeat, GroupSetPage, PublishAck, RootAddress, AnycastReply,
-    RootStates, RootStatesAck, TreeReply, RootStateRequest, RootStateReply>;
+// A variant with special members compiled once, too.
+struct Message : std::variant<Heartbeat, Probe, ProbeReply, DistanceReport, LeafProbe, StateRequest,
+                              StateReply, RowAnnounce, JoinReply, JoinDeferred, JoinDone, Departure,
+                              HopAck, RouteTraceReply, Routed,
+                              // Scribe, direct
+                              Publish, Anycast, TreeRequest, GroupCreateReply, JoinAck, JoinRefused,
+                              Leave, Orphaned, RootPathUpdate, Multicast, TreeHeartbeat,
+                              GroupSetPage, PublishAck, RootAddress, AnycastReply, RootStates,
+                              RootStatesAck, TreeReply, RootStateRequest, RootStateReply> {
+  using variant::variant;
+  Message();
+  Message(const Message&);
+  Message(Message&&) noexcept;
+  Message& operator=(const Message&);
+  Message& operator=(Message&&) noexcept;
+  ~Message();
+};
 
 // Whether the Pastry layer handles it (else Scribe does).
 bool for_pastry(const Message& message) noexcept;

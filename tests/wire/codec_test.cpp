@@ -20,7 +20,7 @@ using testing::describe;
 using testing::number_field;
 using testing::Sampler;
 
-constexpr std::size_t type_count = std::variant_size_v<Message>;
+constexpr std::size_t type_count = std::variant_size_v<Message::variant>;
 
 // One direction of a link: what one side encodes, the other decodes with
 // tables of its own.

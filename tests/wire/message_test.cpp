@@ -47,7 +47,7 @@ TEST(Message, ARoutedOneHasTheNameOfItsBody) {
 
 // Estimates bound queues and count traffic: they have to be near what leaves.
 TEST(Message, SizeEstimatesAreNearTheEncodedSize) {
-  for (std::size_t type = 0; type < std::variant_size_v<Message>; ++type) {
+  for (std::size_t type = 0; type < std::variant_size_v<Message::variant>; ++type) {
     Random random(type);
     PeerTable peers;
     SendDictionary groups;

@@ -45,9 +45,9 @@ class Sampler {
   // A message of the type with this index in Message.
   template <std::size_t index = 0>
   Message message(std::size_t wanted) {
-    if constexpr (index < std::variant_size_v<Message>) {
+    if constexpr (index < std::variant_size_v<Message::variant>) {
       if (wanted != index) return message<index + 1>(wanted);
-      std::variant_alternative_t<index, Message> made{};
+      std::variant_alternative_t<index, Message::variant> made{};
       fill(made);
       return made;
     } else {
@@ -55,7 +55,7 @@ class Sampler {
     }
   }
 
-  Message any_message() { return message(random_.below(std::variant_size_v<Message>)); }
+  Message any_message() { return message(random_.below(std::variant_size_v<Message::variant>)); }
 
   template <class T>
   T sample() {
@@ -122,14 +122,14 @@ class Sampler {
 
   void fill(std::shared_ptr<const RoutedBody>& to) {
     RoutedBody body;
-    fill_alternative(body, random_.below(std::variant_size_v<RoutedBody>));
+    fill_alternative(body, random_.below(std::variant_size_v<RoutedBody::variant>));
     to = std::make_shared<const RoutedBody>(std::move(body));
   }
   void fill(std::shared_ptr<const ReceivedBody>&) {}  // the codec's own
 
   template <std::size_t index = 0>
   void fill_alternative(RoutedBody& to, std::size_t wanted) {
-    if constexpr (index < std::variant_size_v<RoutedBody>) {
+    if constexpr (index < std::variant_size_v<RoutedBody::variant>) {
       if (wanted != index) return fill_alternative<index + 1>(to, wanted);
       fill(to.emplace<index>());
     }
