@@ -1,14 +1,41 @@
-// The commands of canopy-sim. Each adds itself to the command line; the chosen
-// one's exit status (0 done, 1 failed, 2 wrong usage or input) lands in `status`.
+// The commands of canopy-sim, each as its arguments and what runs them. run() returns the exit
+// status: 0 done, 1 failed, 2 wrong usage or input.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <string>
+
+#include "sim/ring_experiment.hpp"
 
 namespace canopy::tools {
 
-void add_scenario_command(CLI::App& app, int& status);
-void add_ring_command(CLI::App& app, int& status);
-void add_fuzz_command(CLI::App& app, int& status);
-void add_trace_hash_command(CLI::App& app, int& status);
+struct ScenarioCommand {
+  std::string file;
+  std::string trace;
+  bool encode = false;
+};
+
+struct RingCommand {
+  sim::RingOptions options;
+  std::string trace;
+  bool json = false;
+};
+
+struct FuzzCommand {
+  std::string seeds;
+  std::string trace;
+  bool encode = false;
+  bool twice = false;
+  bool hashes = false;
+  bool json = false;
+};
+
+struct TraceHashCommand {
+  std::string path;
+};
+
+int run(const ScenarioCommand& command);
+int run(const RingCommand& command);
+int run(const FuzzCommand& command);
+int run(const TraceHashCommand& command);
 
 }  // namespace canopy::tools

@@ -1,7 +1,8 @@
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <string>
 
 #include <fmt/format.h>
@@ -16,15 +17,6 @@
 namespace canopy::tools {
 
 namespace {
-
-struct FuzzArguments {
-  std::string seeds;
-  std::string trace;
-  bool encode = false;
-  bool twice = false;
-  bool hashes = false;
-  bool json = false;
-};
 
 struct SeedRange {
   std::uint64_t first = 0;
@@ -45,9 +37,9 @@ bool parse_seeds(const std::string& text, SeedRange& range) {
   return number(first, range.first) && number(last, range.last) && range.first <= range.last;
 }
 
-std::string command_line(const FuzzArguments& arguments, std::uint64_t seed) {
+std::string command_line(const FuzzCommand& command, std::uint64_t seed) {
   return fmt::format("canopy-sim fuzz --seeds {0}..{0}{1}", seed,
-                     arguments.encode ? " --encode" : "");
+                     command.encode ? " --encode" : "");
 }
 
 // A failed assertion aborts: its seed is said first.
@@ -61,23 +53,22 @@ void say_seed_and_abort(int /*signal*/) {
   std::abort();
 }
 
-void prepare_for_abort(const FuzzArguments& arguments, std::uint64_t seed) {
+void prepare_for_abort(const FuzzCommand& command, std::uint64_t seed) {
   const std::string text =
-      fmt::format("seed {} aborts; again with: {}\n", seed, command_line(arguments, seed));
+      fmt::format("seed {} aborts; again with: {}\n", seed, command_line(command, seed));
   text.copy(abort_text, sizeof abort_text - 1);
   abort_text[std::min(text.size(), sizeof abort_text - 1)] = '\0';
 }
 
-void print_failure(const FuzzArguments& arguments, std::uint64_t seed,
-                   const sim::Findings& findings) {
+void print_failure(const FuzzCommand& command, std::uint64_t seed, const sim::Findings& findings) {
   std::fprintf(stderr, "seed %llu fails:\n", static_cast<unsigned long long>(seed));
   for (const std::string& finding : findings) std::fprintf(stderr, "  %s\n", finding.c_str());
-  std::fprintf(stderr, "again with: %s\n", command_line(arguments, seed).c_str());
+  std::fprintf(stderr, "again with: %s\n", command_line(command, seed).c_str());
 }
 
-void print_summary(const FuzzArguments& arguments, std::uint64_t seeds, std::uint64_t events,
+void print_summary(const FuzzCommand& command, std::uint64_t seeds, std::uint64_t events,
                    double virtual_seconds, const std::uint64_t* failed) {
-  if (!arguments.json) {
+  if (!command.json) {
     if (failed == nullptr) {
       std::printf("%llu seeds without a finding: %.1f virtual hours, %llu events\n",
                   static_cast<unsigned long long>(seeds), virtual_seconds / 3600,
@@ -91,18 +82,20 @@ void print_summary(const FuzzArguments& arguments, std::uint64_t seeds, std::uin
   std::puts(line.text().c_str());
 }
 
-int run(const FuzzArguments& arguments) {
+}  // namespace
+
+int run(const FuzzCommand& command) {
   SeedRange range;
-  if (!parse_seeds(arguments.seeds, range)) {
+  if (!parse_seeds(command.seeds, range)) {
     std::fprintf(stderr, "canopy-sim: --seeds %s: give a range as 1..100, or one seed as 7\n",
-                 arguments.seeds.c_str());
+                 command.seeds.c_str());
     return 2;
   }
-  if (!arguments.trace.empty() && range.first != range.last) {
+  if (!command.trace.empty() && range.first != range.last) {
     std::fprintf(stderr, "canopy-sim: --trace is for one seed: give --seeds N..N\n");
     return 2;
   }
-  TraceFile trace(arguments.trace);
+  TraceFile trace(command.trace);
   if (!trace.open()) return 2;
   std::signal(SIGABRT, say_seed_and_abort);
   ProgressBar bar;
@@ -111,51 +104,30 @@ int run(const FuzzArguments& arguments) {
   for (std::uint64_t seed = range.first; seed <= range.last; ++seed) {
     const double of_all = static_cast<double>(range.last - range.first + 1);
     bar.show("fuzzing", static_cast<double>(seed - range.first) / of_all);
-    prepare_for_abort(arguments, seed);
-    sim::FuzzOutcome outcome = sim::run_fuzz({seed, arguments.encode, trace.stream()});
-    if (arguments.twice && outcome.findings.empty()) {
-      const auto again = sim::run_fuzz({seed, arguments.encode, nullptr});
+    prepare_for_abort(command, seed);
+    sim::FuzzOutcome outcome = sim::run_fuzz({seed, command.encode, trace.stream()});
+    if (command.twice && outcome.findings.empty()) {
+      const auto again = sim::run_fuzz({seed, command.encode, nullptr});
       if (again.trace_hash != outcome.trace_hash) {
         outcome.findings.emplace_back("a second run has another trace hash");
       }
     }
     events += outcome.events;
     virtual_seconds += std::chrono::duration<double>(outcome.virtual_time).count();
-    if (arguments.hashes) {
+    if (command.hashes) {
       bar.clear();
       std::printf("%llu %016llx\n", static_cast<unsigned long long>(seed),
                   static_cast<unsigned long long>(outcome.trace_hash));
     }
     if (outcome.findings.empty()) continue;
     bar.clear();
-    print_failure(arguments, seed, outcome.findings);
-    print_summary(arguments, seed - range.first + 1, events, virtual_seconds, &seed);
+    print_failure(command, seed, outcome.findings);
+    print_summary(command, seed - range.first + 1, events, virtual_seconds, &seed);
     return 1;
   }
   bar.clear();
-  print_summary(arguments, range.last - range.first + 1, events, virtual_seconds, nullptr);
+  print_summary(command, range.last - range.first + 1, events, virtual_seconds, nullptr);
   return trace.close() ? 0 : 1;
-}
-
-}  // namespace
-
-void add_fuzz_command(CLI::App& app, int& status) {
-  const auto arguments = std::make_shared<FuzzArguments>();
-  CLI::App* command = app.add_subcommand(
-      "fuzz", "Run random schedules of every fault and check that the ring comes right again");
-  command->add_option("--seeds", arguments->seeds, "One schedule a seed: A..B, both included")
-      ->required();
-  command->add_flag("--twice", arguments->twice, "Run each seed twice and compare trace hashes");
-  command->add_flag("--hashes", arguments->hashes, "Print each seed's trace hash");
-  command->add_flag("--encode", arguments->encode, "Pass every message through the wire format");
-  command->add_flag("--json", arguments->json, "Print one JSON object at the end");
-  command->add_option("--trace", arguments->trace,
-                      "Write every message of the one seed to this file");
-  command->footer(
-      "Stops at the first seed with a finding and prints it with the command line that\n"
-      "runs it again. Exit status: 0 no finding, 1 a finding, 2 wrong usage.\n\n"
-      "Example: canopy-sim fuzz --seeds 1..100 --twice");
-  command->callback([arguments, &status] { status = run(*arguments); });
 }
 
 }  // namespace canopy::tools

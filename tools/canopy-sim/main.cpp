@@ -1,6 +1,7 @@
 // canopy-sim: the overlay's protocol code in virtual time.
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -8,8 +9,85 @@
 #include "canopy-sim/commands.hpp"
 #include "common/escaped.hpp"
 #include "common/standard_files.hpp"
+#include "common/whole_number.hpp"
 
+namespace canopy::tools {
 namespace {
+
+// Each of these adds a command to the command line; when it is the chosen one, `status` becomes
+// its exit status.
+
+void add_scenario_command(CLI::App& app, int& status) {
+  const auto command = std::make_shared<ScenarioCommand>();
+  CLI::App* parser = app.add_subcommand(
+      "scenario", "Run the steps of a scenario file; one JSON line each says what came of it");
+  parser->add_option("FILE", command->file, "A scenario in JSON, as in tests/data/scenarios/")
+      ->required();
+  parser->add_option("--trace", command->trace,
+                     "Write every message to this file: time_us from to type bytes");
+  parser->add_flag("--encode", command->encode, "Pass every message through the wire format");
+  parser->footer(
+      "Exit status: 0 if all steps ran and routes and trees were sound, 1 if not,\n"
+      "2 if FILE is no scenario.\n\n"
+      "Example: canopy-sim scenario tests/data/scenarios/tree-64-build.json");
+  parser->callback([command, &status] { status = run(*command); });
+}
+
+void add_ring_command(CLI::App& app, int& status) {
+  const auto command = std::make_shared<RingCommand>();
+  CLI::App* parser = app.add_subcommand(
+      "ring", "Grow a ring by the join protocol, check it, and measure hops, delay and cost");
+  parser->add_option("--nodes", command->options.nodes, "How many nodes join")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{2'000'000}))
+      ->capture_default_str();
+  parser->add_option("--seed", command->options.seed, "The same seed gives the same run")
+      ->check(whole_number)
+      ->capture_default_str();
+  parser
+      ->add_option("--join-rate", command->options.join_rate,
+                   "Joins a second once the ring has grown to ten times as many nodes; until\n"
+                   "then a tenth of its nodes (default: nodes / 300)")
+      ->check(CLI::PositiveNumber);
+  parser->add_flag("--json", command->json, "Print one JSON object instead of a table");
+  parser->add_option("--trace", command->trace,
+                     "Write every message to this file: time_us from to type bytes");
+  parser->add_flag("--encode", command->options.encode,
+                   "Pass every message through the wire format");
+  parser->footer(
+      "Nodes live on a transit-stub internet of 5,050 routers and use the WAN profile.\n"
+      "Delay stretch is the delay along the hops over the direct one. The same lookups\n"
+      "are made again in the same ring with ideal tables, for comparison.\n"
+      "Exit status: 0 if every leaf set is exact and every lookup was delivered by the\n"
+      "closest node, 1 if not, 2 for wrong usage.\n\n"
+      "Example: canopy-sim ring --nodes 10000 --seed 7");
+  parser->callback([command, &status] { status = run(*command); });
+}
+
+void add_fuzz_command(CLI::App& app, int& status) {
+  const auto command = std::make_shared<FuzzCommand>();
+  CLI::App* parser = app.add_subcommand(
+      "fuzz", "Run random schedules of every fault and check that the ring comes right again");
+  parser->add_option("--seeds", command->seeds, "One schedule a seed: A..B, both included")
+      ->required();
+  parser->add_flag("--twice", command->twice, "Run each seed twice and compare trace hashes");
+  parser->add_flag("--hashes", command->hashes, "Print each seed's trace hash");
+  parser->add_flag("--encode", command->encode, "Pass every message through the wire format");
+  parser->add_flag("--json", command->json, "Print one JSON object at the end");
+  parser->add_option("--trace", command->trace, "Write every message of the one seed to this file");
+  parser->footer(
+      "Stops at the first seed with a finding and prints it with the command line that\n"
+      "runs it again. Exit status: 0 no finding, 1 a finding, 2 wrong usage.\n\n"
+      "Example: canopy-sim fuzz --seeds 1..100 --twice");
+  parser->callback([command, &status] { status = run(*command); });
+}
+
+void add_trace_hash_command(CLI::App& app, int& status) {
+  const auto command = std::make_shared<TraceHashCommand>();
+  CLI::App* parser = app.add_subcommand(
+      "trace-hash", "Print the hash of a trace file: the trace_hash of the run that wrote it");
+  parser->add_option("FILE", command->path, "What --trace wrote")->required();
+  parser->callback([command, &status] { status = run(*command); });
+}
 
 // Prints what was asked for, or what is wrong; the exit status.
 int report(const CLI::App& app, const CLI::ParseError& error) {
@@ -20,11 +98,12 @@ int report(const CLI::App& app, const CLI::ParseError& error) {
   const std::string problem =
       commands.empty() && !unknown.empty() ? "no command '" + unknown.front() + "'" : error.what();
   std::fprintf(stderr, "canopy-sim: %s: canopy-sim %s--help shows how\n",
-               canopy::tools::escaped(problem).c_str(), command.c_str());
+               escaped(problem).c_str(), command.c_str());
   return 2;
 }
 
 }  // namespace
+}  // namespace canopy::tools
 
 int main(int argc, char** argv) {
   CLI::App app(
@@ -43,7 +122,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    status = report(app, error);
+    status = canopy::tools::report(app, error);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "canopy-sim: %s\n", canopy::tools::escaped(error.what()).c_str());
     return 1;

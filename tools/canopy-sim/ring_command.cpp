@@ -1,6 +1,5 @@
 #include <chrono>
 #include <cstdio>
-#include <memory>
 #include <string>
 
 #include <fmt/format.h>
@@ -9,7 +8,6 @@
 #include "canopy-sim/progress_bar.hpp"
 #include "canopy-sim/resident_memory.hpp"
 #include "canopy-sim/trace_file.hpp"
-#include "common/whole_number.hpp"
 #include "sim/json_line.hpp"
 #include "sim/ring_experiment.hpp"
 
@@ -18,12 +16,6 @@ namespace canopy::tools {
 namespace {
 
 constexpr std::size_t findings_shown = 10;
-
-struct RingArguments {
-  sim::RingOptions options;
-  std::string trace;
-  bool json = false;
-};
 
 struct RingReport {
   sim::RingGrowth growth;
@@ -65,14 +57,14 @@ RingReport measure(const sim::RingOptions& options, ProgressBar& bar) {
 
 std::string hash_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
 
-void print_json(const RingArguments& arguments, const RingReport& report) {
+void print_json(const RingCommand& command, const RingReport& report) {
   sim::JsonLine by_type;
   for (const auto& [type, sent] : report.growth.messages) {
-    by_type.add(
-        type, static_cast<double>(sent.messages) / static_cast<double>(arguments.options.nodes), 3);
+    by_type.add(type,
+                static_cast<double>(sent.messages) / static_cast<double>(command.options.nodes), 3);
   }
   sim::JsonLine line;
-  line.add("nodes", std::uint64_t{arguments.options.nodes})
+  line.add("nodes", std::uint64_t{command.options.nodes})
       .add("incorrect_deliveries", report.lookups.incorrect)
       .add("lost_lookups", report.lookups.lost)
       .add("leaf_sets_exact", report.exact())
@@ -99,11 +91,11 @@ std::string shares_text(const sim::LookupResults& lookups) {
   return text;
 }
 
-void print_table(const RingArguments& arguments, const RingReport& report) {
+void print_table(const RingCommand& command, const RingReport& report) {
   const auto& lookups = report.lookups;
-  const auto nodes = static_cast<double>(arguments.options.nodes);
+  const auto nodes = static_cast<double>(command.options.nodes);
   std::string text;
-  text += fmt::format("nodes               {} ({} active)\n", arguments.options.nodes,
+  text += fmt::format("nodes               {} ({} active)\n", command.options.nodes,
                       report.growth.active);
   text += fmt::format("leaf sets           {}\n",
                       report.exact() ? "exact" : fmt::format("{} wrong", report.findings.size()));
@@ -130,55 +122,26 @@ void print_table(const RingArguments& arguments, const RingReport& report) {
   std::fputs(text.c_str(), stdout);
 }
 
-int run(RingArguments& arguments) {
-  TraceFile trace(arguments.trace);
+}  // namespace
+
+int run(const RingCommand& command) {
+  TraceFile trace(command.trace);
   if (!trace.open()) return 2;
-  arguments.options.trace = trace.stream();
+  sim::RingOptions options = command.options;
+  options.trace = trace.stream();
   ProgressBar bar;
-  const RingReport report = measure(arguments.options, bar);
+  const RingReport report = measure(options, bar);
   bar.clear();
-  if (arguments.json) {
-    print_json(arguments, report);
+  if (command.json) {
+    print_json(command, report);
   } else {
-    print_table(arguments, report);
+    print_table(command, report);
   }
   for (std::size_t i = 0; i < report.findings.size() && i < findings_shown; ++i) {
     std::fprintf(stderr, "canopy-sim: %s\n", report.findings[i].c_str());
   }
   const bool sound = report.exact() && report.lookups.incorrect == 0 && report.lookups.lost == 0;
   return trace.close() && sound ? 0 : 1;
-}
-
-}  // namespace
-
-void add_ring_command(CLI::App& app, int& status) {
-  const auto arguments = std::make_shared<RingArguments>();
-  CLI::App* command = app.add_subcommand(
-      "ring", "Grow a ring by the join protocol, check it, and measure hops, delay and cost");
-  command->add_option("--nodes", arguments->options.nodes, "How many nodes join")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{2'000'000}))
-      ->capture_default_str();
-  command->add_option("--seed", arguments->options.seed, "The same seed gives the same run")
-      ->check(whole_number)
-      ->capture_default_str();
-  command
-      ->add_option("--join-rate", arguments->options.join_rate,
-                   "Joins a second once the ring has grown to ten times as many nodes; until\n"
-                   "then a tenth of its nodes (default: nodes / 300)")
-      ->check(CLI::PositiveNumber);
-  command->add_flag("--json", arguments->json, "Print one JSON object instead of a table");
-  command->add_option("--trace", arguments->trace,
-                      "Write every message to this file: time_us from to type bytes");
-  command->add_flag("--encode", arguments->options.encode,
-                    "Pass every message through the wire format");
-  command->footer(
-      "Nodes live on a transit-stub internet of 5,050 routers and use the WAN profile.\n"
-      "Delay stretch is the delay along the hops over the direct one. The same lookups\n"
-      "are made again in the same ring with ideal tables, for comparison.\n"
-      "Exit status: 0 if every leaf set is exact and every lookup was delivered by the\n"
-      "closest node, 1 if not, 2 for wrong usage.\n\n"
-      "Example: canopy-sim ring --nodes 10000 --seed 7");
-  command->callback([arguments, &status] { status = run(*arguments); });
 }
 
 }  // namespace canopy::tools

@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -20,31 +20,23 @@ bool may_be_trace(const std::string& path) {
   return type == std::filesystem::file_type::regular || type == std::filesystem::file_type::fifo;
 }
 
-int run(const std::string& path) {
+}  // namespace
+
+int run(const TraceHashCommand& command) {
   std::ifstream file;
-  if (may_be_trace(path)) file.open(path);
+  if (may_be_trace(command.path)) file.open(command.path);
   std::string error;
   const auto hash = file.is_open() ? sim::Trace::hash_of_text(file, error) : std::nullopt;
   if (!file.is_open() || file.bad()) {
-    std::fprintf(stderr, "canopy-sim: %s: cannot be read\n", path.c_str());
+    std::fprintf(stderr, "canopy-sim: %s: cannot be read\n", command.path.c_str());
     return 2;
   }
   if (!hash) {
-    std::fprintf(stderr, "canopy-sim: %s: %s\n", path.c_str(), error.c_str());
+    std::fprintf(stderr, "canopy-sim: %s: %s\n", command.path.c_str(), error.c_str());
     return 2;
   }
   std::printf("%016" PRIx64 "\n", *hash);
   return 0;
-}
-
-}  // namespace
-
-void add_trace_hash_command(CLI::App& app, int& status) {
-  const auto path = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand(
-      "trace-hash", "Print the hash of a trace file: the trace_hash of the run that wrote it");
-  command->add_option("FILE", *path, "What --trace wrote")->required();
-  command->callback([path, &status] { status = run(*path); });
 }
 
 }  // namespace canopy::tools
