@@ -73,6 +73,9 @@ function(canopy_program name)
   target_link_libraries(${name} PRIVATE ${below} ${arg_LIBS} canopy_options canopy_warnings)
 endfunction()
 
+# Tests need not run fast, and compile a fifth faster so.
+set(CANOPY_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
+
 # canopy_tests(<folder> [SERIAL] [DEPENDS <layer>...] [LIBS <target>...] [PROGRAMS <target>...])
 # tests/<folder>/*.cpp -> program <folder>_test, each of its cases a test of ctest;
 # tests/<folder>/*_test.py -> one test each, which finds the programs in CANOPY_BIN_DIR.
@@ -95,6 +98,7 @@ function(canopy_tests folder)
       CANOPY_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
     target_link_libraries(${folder}_test PRIVATE
       ${below} ${arg_LIBS} GTest::gtest GTest::gtest_main canopy_options canopy_warnings)
+    target_compile_options(${folder}_test PRIVATE ${CANOPY_TEST_OPTIONS})
     canopy_existing(programs ${arg_PROGRAMS})
     if(programs)
       add_dependencies(${folder}_test ${programs})

@@ -106,13 +106,6 @@ class HeadersTest(CheckTest):
         self.plant("src/base/torn.hpp", HEADER + "std::string torn();\n")
         self.assert_caught("check-headers", "src/base/torn.hpp:1:", "1 of 2")
 
-    def test_leaves_out_a_header_that_its_source_includes_first(self):
-        self.plant("src/base/torn.hpp", HEADER + "std::string torn();\n")
-        self.plant("src/base/torn.cpp", '#include "base/torn.hpp"\n\n#include <string>\n')
-        self.assert_clean("check-headers")
-        self.plant("src/base/torn.cpp", '#include <string>\n\n#include "base/torn.hpp"\n')
-        self.assert_caught("check-headers", "src/base/torn.hpp:1:")
-
 
 class StyleTest(CheckTest):
     def assert_catches_line(self, line, message, path="src/pastry/node.cpp"):
