@@ -10,6 +10,8 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <signal.h>
 
+#include "system/figures.hpp"
+
 namespace canopy::system_test {
 namespace {
 
@@ -66,6 +68,10 @@ std::uint64_t Daemon::counter(const std::string& name) {
 }
 
 bool Daemon::active() { return client_.connect() && status().state == "active"; }
+
+bool Daemon::becomes_active() {
+  return eventually(seconds(5) * slowness, [this] { return active(); });
+}
 
 std::vector<control::Peer> Daemon::ring() {
   std::vector<control::Peer> peers;

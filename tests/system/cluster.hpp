@@ -33,6 +33,8 @@ class Daemon {
   control::Status status();
   std::uint64_t counter(const std::string& name);
   bool active();
+  // Being up, it is soon.
+  bool becomes_active();
   std::vector<control::Peer> ring();
   std::vector<control::TreeNode> tree(const std::string& group);
 

@@ -63,7 +63,7 @@ TEST(Daemon, SaysWhereItListensWhoItIsAndWhatItDoes) {
   EXPECT_NE(out.find("id " + Id::hash_of("lonely").to_hex()), std::string::npos) << out;
   EXPECT_NE(out.find("control socket " + daemon.control_path()), std::string::npos) << out;
   EXPECT_NE(out.find("founds the cluster canopy"), std::string::npos) << out;
-  EXPECT_TRUE(daemon.active());
+  EXPECT_TRUE(daemon.becomes_active());
   EXPECT_TRUE(daemon.status().founded);
 }
 
@@ -119,7 +119,7 @@ TEST(Daemon, UnderNohupOutlivesItsTerminal) {
   Daemon& daemon = cluster.add("a");
   ASSERT_TRUE(daemon.up());
   daemon.process().signal(SIGHUP);
-  EXPECT_TRUE(daemon.active());
+  EXPECT_TRUE(daemon.becomes_active());
   EXPECT_FALSE(daemon.process().wait(milliseconds(200)));
 }
 
@@ -226,7 +226,7 @@ TEST(Daemon, SaysThatAPortIsInUse) {
   const std::string err = second.process().err();
   EXPECT_NE(err.find(first.address()), std::string::npos) << err;
   EXPECT_NE(err.find("in use"), std::string::npos) << err;
-  EXPECT_TRUE(first.active());
+  EXPECT_TRUE(first.becomes_active());
 }
 
 TEST(Daemon, SaysThatItsControlSocketIsInUse) {
@@ -236,7 +236,7 @@ TEST(Daemon, SaysThatItsControlSocketIsInUse) {
   const Once second({"--name", "b", "--listen", "127.0.0.1:0", "--control", first.control_path()});
   EXPECT_EQ(second.status(), 1);
   EXPECT_NE(second.err().find(first.control_path()), std::string::npos) << second.err();
-  EXPECT_TRUE(first.active());
+  EXPECT_TRUE(first.becomes_active());
 }
 
 TEST(Daemon, ItsControlSocketIsItsUsersOnly) {

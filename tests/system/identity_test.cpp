@@ -87,7 +87,7 @@ TEST_F(IdentityTest, WhoHungUntilAnotherTookItsPlaceStopsAndSaysSo) {
   ASSERT_TRUE(becomes_active(successor)) << successor.process().err();
   cluster_[2].process().signal(SIGCONT);
   expect_failure(cluster_[2], "another process has this node's place in the ring");
-  EXPECT_TRUE(successor.active());
+  EXPECT_TRUE(successor.becomes_active());
 }
 
 TEST_F(IdentityTest, AnotherClustersNameIsRefused) {
@@ -95,7 +95,7 @@ TEST_F(IdentityTest, AnotherClustersNameIsRefused) {
   ASSERT_TRUE(first.up());
   Daemon& second = cluster_.add("b", {"--cluster", "other"});
   expect_failure(second, "is of the cluster");
-  EXPECT_TRUE(first.active());
+  EXPECT_TRUE(first.becomes_active());
 }
 
 TEST_F(IdentityTest, OtherConstantsAreRefused) {
@@ -103,7 +103,7 @@ TEST_F(IdentityTest, OtherConstantsAreRefused) {
   ASSERT_TRUE(first.up());
   expect_failure(cluster_.add("b", {"--digit-bits", "2"}), "--digit-bits");
   expect_failure(cluster_.add("c", {"--leaf-set", "8"}), "--leaf-set");
-  EXPECT_TRUE(first.active());
+  EXPECT_TRUE(first.becomes_active());
 }
 
 TEST_F(IdentityTest, ADirectoryOfAnotherClusterOfTheSameNameIsRefused) {

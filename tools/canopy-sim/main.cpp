@@ -97,8 +97,8 @@ int report(const CLI::App& app, const CLI::ParseError& error) {
   const std::string command = commands.empty() ? "" : commands.front()->get_name() + " ";
   const std::string problem =
       commands.empty() && !unknown.empty() ? "no command '" + unknown.front() + "'" : error.what();
-  std::fprintf(stderr, "canopy-sim: %s: canopy-sim %s--help shows how\n",
-               escaped(problem).c_str(), command.c_str());
+  std::fprintf(stderr, "canopy-sim: %s: canopy-sim %s--help shows how\n", escaped(problem).c_str(),
+               command.c_str());
   return 2;
 }
 
