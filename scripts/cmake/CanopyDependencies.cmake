@@ -13,6 +13,8 @@ find_package(spdlog REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(tomlplusplus REQUIRED)
 find_package(CLI11 REQUIRED)
+find_package(RocksDB REQUIRED)
+find_package(ZLIB REQUIRED)
 
 # Boost is used through its headers only. Asio and JSON are compiled once, in src/net/asio.cpp and
 # src/base/boost_json.cpp.

@@ -1,0 +1,11 @@
+// The commands of canopy-bench. Each adds itself to the command line; the chosen
+// one's exit status (0 done, 1 failed, 2 wrong usage or input) lands in `status`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace canopy::tools {
+
+void add_log_command(CLI::App& app, int& status);
+
+}  // namespace canopy::tools

@@ -1,0 +1,26 @@
+// canopy-bench: how fast parts of Canopy are on this machine.
+#include <cstdio>
+#include <exception>
+
+#include <CLI/CLI.hpp>
+
+#include "canopy-bench/commands.hpp"
+
+int main(int argc, char** argv) {
+  CLI::App app("Measures parts of Canopy on this machine, each beside what bounds it.");
+  app.name("canopy-bench");
+  app.set_version_flag("--version", "canopy-bench " CANOPY_VERSION);
+  app.require_subcommand(1);
+  app.footer("canopy-bench COMMAND --help tells more of each.");
+  int status = 0;
+  canopy::tools::add_log_command(app, status);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "canopy-bench: %s\n", error.what());
+    return 1;
+  }
+  return status;
+}
