@@ -1,0 +1,72 @@
+// The head of an ordered table, read ahead: the next entries that are available,
+// as few as it is worth to keep in memory. It knows up to where it has read, so
+// that it neither reads twice nor walks over what was deleted, and whether it
+// has seen everything that is due, so that an empty queue costs no read.
+//
+// Entries leave it when somebody takes them; giving one back, deleting it from
+// the store and hiding what is taken from later reads are the owner's business.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <optional>
+
+#include "base/buffer.hpp"
+#include "queue/keys.hpp"
+#include "queue/position.hpp"
+#include "store/key_value_store.hpp"
+
+namespace canopy::queue {
+
+class ReadyList {
+ public:
+  struct Item {
+    Position at;
+    Buffer value;
+  };
+  using IsTaken = std::function<bool(const Position&, std::string_view value)>;
+
+  // Reads one lane of the table, from `start` on.
+  ReadyList(keys::Table table, QueueNumber queue, Position start, std::size_t items_max,
+            std::size_t bytes_max);
+
+  // The next entry, not taken from the list; nullptr if none is due.
+  const Item* front(const store::Reader& reader, Millis now, const IsTaken& is_taken);
+  Item take();
+
+  // The first entry, whether or not it is due, stays; it was front().
+  void put_back(Item item);
+
+  // An entry that comes into the store with the current batch.
+  void added(const Position& at, const Buffer& value, Millis now);
+  void removed(const Position& at);
+
+  // Everything is gone, and what comes has higher positions.
+  void cleared();
+
+  // When the next entry that is not due yet will be: nothing if there is none;
+  // a time in the past if the table has to be read to know.
+  std::optional<Millis> next_due() const;
+
+  // Nothing of the lane that is not taken lies before it.
+  Position low() const;
+
+  // Has seen all of the table, and nothing is left.
+  bool drained() const { return items_.empty() && caught_up_ && !beyond_; }
+
+ private:
+  void fill(const store::Reader& reader, Millis now, const IsTaken& is_taken);
+
+  keys::Table table_;
+  QueueNumber queue_;
+  std::size_t items_max_;
+  std::size_t bytes_max_;
+  std::deque<Item> items_;  // in order
+  std::size_t bytes_ = 0;
+  Position next_;           // not read from here on
+  bool caught_up_ = false;  // ... where nothing is due before beyond_
+  std::optional<Position> beyond_;
+};
+
+}  // namespace canopy::queue

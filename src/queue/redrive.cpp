@@ -1,0 +1,122 @@
+#include "queue/redrive.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include <boost/json.hpp>
+
+#include "queue/arn.hpp"
+
+namespace canopy::queue {
+
+namespace {
+
+namespace json = boost::json;
+
+Error refused(std::string_view attribute, std::string_view value, std::string_view reason) {
+  return {ErrorCode::invalid_parameter_value, "Value " + std::string(value) + " for parameter " +
+                                                  std::string(attribute) +
+                                                  " is invalid. Reason: " + std::string(reason)};
+}
+
+std::optional<json::object> parse_object(std::string_view text) {
+  boost::system::error_code error;
+  json::value value = json::parse(json::string_view(text.data(), text.size()), error);
+  if (error || !value.is_object()) return std::nullopt;
+  return std::move(value.get_object());
+}
+
+std::string string_of(const json::value& value) {
+  if (!value.is_string()) return {};
+  const auto& text = value.get_string();
+  return {text.data(), text.size()};
+}
+
+// Numbers come as numbers or as text.
+std::optional<std::int64_t> number_of(const json::value& value) {
+  if (value.is_int64()) return value.get_int64();
+  const std::string text = string_of(value);
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return {};
+  return number;
+}
+
+}  // namespace
+
+bool RedriveAllowPolicy::allows(const std::string& source_arn) const {
+  switch (permission) {
+    case Permission::allow_all: return true;
+    case Permission::deny_all: return false;
+    case Permission::by_queue: break;
+  }
+  return std::ranges::find(source_arns, source_arn) != source_arns.end();
+}
+
+boost::system::result<RedrivePolicy, Error> parse_redrive_policy(std::string_view text,
+                                                                 const Limits& limits) {
+  const auto fail = [&](std::string_view reason) { return refused("RedrivePolicy", text, reason); };
+  const auto object = parse_object(text);
+  if (!object) return fail("Redrive policy is not a valid JSON map.");
+  const json::value* target = object->if_contains("deadLetterTargetArn");
+  if (target == nullptr) {
+    return fail("Redrive policy does not contain mandatory attribute: deadLetterTargetArn.");
+  }
+  const json::value* receives = object->if_contains("maxReceiveCount");
+  if (receives == nullptr) {
+    return fail("Redrive policy does not contain mandatory attribute: maxReceiveCount.");
+  }
+  const auto count = number_of(*receives);
+  if (!count || !limits.receives_before_dead.contains(*count)) {
+    return fail("Invalid value for maxReceiveCount: " +
+                (count ? std::to_string(*count) : json::serialize(*receives)) +
+                ", valid values are from " + std::to_string(limits.receives_before_dead.min) +
+                " to " + std::to_string(limits.receives_before_dead.max) + " both inclusive.");
+  }
+  RedrivePolicy policy;
+  policy.target_arn = string_of(*target);
+  policy.receives_max = static_cast<std::uint32_t>(*count);
+  const auto queue = parse_arn(policy.target_arn);
+  if (!queue) return fail("Invalid value for deadLetterTargetArn.");
+  policy.target = *queue;
+  return policy;
+}
+
+boost::system::result<RedriveAllowPolicy, Error> parse_redrive_allow_policy(std::string_view text,
+                                                                            const Limits& limits) {
+  const auto fail = [&](std::string_view reason) {
+    return refused("RedriveAllowPolicy", text, reason);
+  };
+  const auto object = parse_object(text);
+  if (!object) return fail("Amazon SQS can't parse this policy as a JSON map.");
+  const json::value* permission = object->if_contains("redrivePermission");
+  if (permission == nullptr) return fail("It does not contain redrivePermission.");
+
+  RedriveAllowPolicy policy;
+  const std::string word = string_of(*permission);
+  if (word == "denyAll") {
+    policy.permission = RedriveAllowPolicy::Permission::deny_all;
+  } else if (word == "byQueue") {
+    policy.permission = RedriveAllowPolicy::Permission::by_queue;
+  } else if (word != "allowAll") {
+    return fail("redrivePermission must be allowAll, denyAll or byQueue.");
+  }
+  const json::value* sources = object->if_contains("sourceQueueArns");
+  const bool by_queue = policy.permission == RedriveAllowPolicy::Permission::by_queue;
+  if ((sources != nullptr) != by_queue) {
+    return fail("sourceQueueArns goes with the redrivePermission byQueue, and only with it.");
+  }
+  if (!by_queue) return policy;
+  if (!sources->is_array()) return fail("sourceQueueArns must be a list.");
+  for (const json::value& source : sources->get_array()) {
+    policy.source_arns.push_back(string_of(source));
+    if (!parse_arn(policy.source_arns.back())) return fail("A sourceQueueArn is invalid.");
+  }
+  if (policy.source_arns.empty() || policy.source_arns.size() > limits.redrive_sources_max) {
+    return fail("sourceQueueArns must have 1 to " + std::to_string(limits.redrive_sources_max) +
+                " queues.");
+  }
+  return policy;
+}
+
+}  // namespace canopy::queue

@@ -1,0 +1,232 @@
+#include <gtest/gtest.h>
+
+#include "queue/arn.hpp"
+#include "queue/loop.hpp"
+
+namespace canopy::queue {
+namespace {
+
+std::string redrive_to(const std::string& target, int receives) {
+  return R"({"deadLetterTargetArn":")" + arn_of(named(target)) + R"(","maxReceiveCount":")" +
+         std::to_string(receives) + "\"}";
+}
+
+void kill(Loop& loop, const std::string& queue, int receives) {
+  for (int i = 0; i <= receives; ++i) {
+    loop.receive(queue, 10, 1);
+    loop.advance(1'000);
+  }
+}
+
+class DeadLetters : public testing::TestWithParam<const char*> {
+ protected:
+  DeadLetters() : source("source" + suffix()), dead("dead" + suffix()) {
+    loop.create(dead);
+    loop.create(source, {{"RedrivePolicy", redrive_to(dead, 2)}});
+  }
+  std::string suffix() const { return GetParam(); }
+  std::optional<std::string> group() const {
+    return suffix().empty() ? std::nullopt : std::optional<std::string>("g");
+  }
+
+  Loop loop;
+  std::string source;
+  std::string dead;
+};
+
+TEST_P(DeadLetters, MoveAtTheReceiveOverTheLimit) {
+  const Sent sent = loop.send(source, "m", group());
+  const Millis sent_at = loop.time;
+  loop.advance(10);
+  const std::string first_received = std::to_string(loop.time);
+  ASSERT_EQ(loop.receive(source, 1, 1).size(), 1U);
+  loop.advance(1'000);
+  ASSERT_EQ(loop.receive(source, 1, 1).size(), 1U);
+  loop.advance(5'000);
+  EXPECT_EQ(loop.counts(source), (Texts{"1", "0", "0"}));
+  EXPECT_EQ(loop.counts(dead), (Texts{"0", "0", "0"}));
+  EXPECT_TRUE(loop.receive(source).empty());
+  EXPECT_EQ(loop.counts(source), (Texts{"0", "0", "0"}));
+  const auto moved = loop.receive(dead);
+  ASSERT_EQ(moved.size(), 1U);
+  EXPECT_EQ(moved[0].message_id, sent.message_id);
+  EXPECT_EQ(moved[0].body.view(), "m");
+  EXPECT_EQ(moved[0].attributes.at("DeadLetterQueueSourceArn"), arn_of(named(source)));
+  EXPECT_EQ(moved[0].attributes.at("ApproximateReceiveCount"), "1");
+  if (!group()) {
+    EXPECT_EQ(moved[0].attributes.at("SentTimestamp"), std::to_string(sent_at));
+    EXPECT_EQ(moved[0].attributes.at("ApproximateFirstReceiveTimestamp"), first_received);
+  }
+}
+
+TEST_P(DeadLetters, AreThereWhenTheReceiveThatFoundThemAnswers) {
+  loop.send(source, "m", group());
+  for (int i = 0; i < 2; ++i) {
+    loop.receive(source, 1, 1);
+    loop.advance(1'000);
+  }
+  const Token token = loop.begin(Loop::receiving(source));
+  EXPECT_FALSE(loop.take(token));
+  loop.settle();
+  EXPECT_TRUE(loop.take(token));
+  EXPECT_EQ(loop.counts(dead), (Texts{"1", "0", "0"}));
+}
+
+TEST_P(DeadLetters, ThatWereDeletedStayDeletedAfterARestart) {
+  loop.send(source, "m", group());
+  kill(loop, source, 2);
+  const auto moved = loop.receive(dead);
+  ASSERT_EQ(moved.size(), 1U);
+  loop.remove(dead, moved[0].receipt_handle);
+  loop.restart();
+  loop.advance(60'000);
+  EXPECT_EQ(loop.counts(dead), (Texts{"0", "0", "0"}));
+  EXPECT_EQ(loop.counts(source), (Texts{"0", "0", "0"}));
+}
+
+TEST_P(DeadLetters, ArriveOnceWhereverARestartFalls) {
+  for (int cut = 0; cut < 6; ++cut) {
+    Loop fresh;
+    fresh.create(dead);
+    fresh.create(source, {{"RedrivePolicy", redrive_to(dead, 1)}});
+    fresh.send(source, "m", group());
+    fresh.receive(source, 1, 1);
+    fresh.advance(1'000);
+    fresh.begin(Loop::receiving(source));
+    for (int i = 0; i < cut; ++i) {
+      fresh.apply_pending();
+      fresh.machine->tick(fresh.now(), fresh);
+    }
+    fresh.restart();
+    kill(fresh, source, 1);
+    EXPECT_EQ(fresh.counts(source), (Texts{"0", "0", "0"})) << cut;
+    EXPECT_EQ(fresh.counts(dead), (Texts{"1", "0", "0"})) << cut;
+  }
+}
+
+TEST_P(DeadLetters, ComeBackWhenTheLogRefusedTheirMove) {
+  loop.send(source, "m", group());
+  for (int i = 0; i < 2; ++i) {
+    loop.receive(source, 1, 1);
+    loop.advance(1'000);
+  }
+  loop.begin(Loop::receiving(source));
+  loop.fail_pending();
+  EXPECT_TRUE(loop.receive(source).empty());
+  EXPECT_EQ(loop.receive(dead).size(), 1U);
+}
+
+TEST_P(DeadLetters, StayWhereTheyAreWithoutATarget) {
+  loop.send(source, "m", group());
+  loop.ask<Done>(DeleteQueue{named(dead)});
+  kill(loop, source, 4);
+  EXPECT_EQ(loop.receive(source).size(), 1U);
+}
+
+TEST_P(DeadLetters, KnowTheirSources) {
+  const auto sources = loop.ask<ListQueuesResult>(ListDeadLetterSourceQueues{named(dead), {}, {}});
+  ASSERT_EQ(sources.queues.size(), 1U);
+  EXPECT_EQ(sources.queues[0], named(source));
+  loop.ask<Done>(SetQueueAttributes{named(source), {{"RedrivePolicy", ""}}});
+  EXPECT_TRUE(
+      loop.ask<ListQueuesResult>(ListDeadLetterSourceQueues{named(dead), {}, {}}).queues.empty());
+}
+
+TEST_P(DeadLetters, GoBackByAMoveTask) {
+  for (int i = 0; i < 7; ++i) loop.send(source, std::to_string(i), group());
+  for (int i = 0; i < 4; ++i) {
+    loop.receive(source, 10, 1);
+    loop.advance(1'000);
+  }
+  EXPECT_EQ(loop.counts(dead), (Texts{"7", "0", "0"}));
+  const StartMessageMoveTask start{arn_of(named(dead)), {}, 2};
+  const auto handle = loop.ask<StartMessageMoveTaskResult>(start).task_handle;
+  EXPECT_EQ(loop.fails(start).code, ErrorCode::unsupported_operation);
+  loop.advance(900);
+  auto tasks =
+      loop.ask<ListMessageMoveTasksResult>(ListMessageMoveTasks{arn_of(named(dead)), 10}).tasks;
+  ASSERT_EQ(tasks.size(), 1U);
+  EXPECT_EQ(tasks[0].status, "RUNNING");
+  EXPECT_EQ(tasks[0].task_handle, handle);
+  EXPECT_EQ(tasks[0].to_move, 7U);
+  EXPECT_LE(tasks[0].moved, 3U);
+  loop.restart();
+  for (int i = 0; i < 10; ++i) loop.advance(500);
+  tasks = loop.ask<ListMessageMoveTasksResult>(ListMessageMoveTasks{arn_of(named(dead)), 10}).tasks;
+  EXPECT_EQ(tasks[0].status, "COMPLETED");
+  EXPECT_EQ(tasks[0].moved, 7U);
+  EXPECT_EQ(loop.counts(source), (Texts{"7", "0", "0"}));
+  EXPECT_EQ(loop.counts(dead), (Texts{"0", "0", "0"}));
+}
+
+TEST_P(DeadLetters, AMoveTaskCanBeCancelled) {
+  for (int i = 0; i < 5; ++i) loop.send(source, std::to_string(i), group());
+  for (int i = 0; i < 4; ++i) {
+    loop.receive(source, 10, 1);
+    loop.advance(1'000);
+  }
+  const auto handle =
+      loop.ask<StartMessageMoveTaskResult>(StartMessageMoveTask{arn_of(named(dead)), {}, 1})
+          .task_handle;
+  loop.advance(1'500);
+  EXPECT_EQ(loop.ask<CancelMessageMoveTaskResult>(CancelMessageMoveTask{handle}).moved, 2U);
+  loop.advance(10'000);
+  EXPECT_EQ(loop.counts(source), (Texts{"2", "0", "0"}));
+  EXPECT_EQ(loop.counts(dead), (Texts{"3", "0", "0"}));
+  EXPECT_EQ(loop.fails(CancelMessageMoveTask{handle}).code, ErrorCode::unsupported_operation);
+  EXPECT_EQ(loop.fails(CancelMessageMoveTask{"nonsense"}).code, ErrorCode::invalid_parameter_value);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, DeadLetters, testing::Values("", ".fifo"),
+                         [](const auto& kind) { return *kind.param == 0 ? "Standard" : "Fifo"; });
+
+TEST(MoveTasks, FailWhenNobodyKnowsWhereAMessageCameFrom) {
+  Loop loop;
+  loop.create("dead");
+  loop.create("source", {{"RedrivePolicy", redrive_to("dead", 1)}});
+  loop.send("dead", "m");
+  loop.ask<StartMessageMoveTaskResult>(StartMessageMoveTask{arn_of(named("dead")), {}, {}});
+  loop.advance(1'000);
+  const auto tasks =
+      loop.ask<ListMessageMoveTasksResult>(ListMessageMoveTasks{arn_of(named("dead")), 1}).tasks;
+  EXPECT_EQ(tasks[0].status, "FAILED");
+  EXPECT_EQ(tasks[0].failure_reason, "CouldNotDetermineMessageSource");
+  EXPECT_EQ(loop.receive("dead").size(), 1U);
+}
+
+TEST(MoveTasks, SayWhatTheyNeed) {
+  Loop loop;
+  loop.create("q");
+  const std::string arn = arn_of(named("q"));
+  EXPECT_EQ(loop.fails(StartMessageMoveTask{arn, {}, {}}).message,
+            "Source queue must be configured as a Dead Letter Queue.");
+  EXPECT_EQ(loop.fails(StartMessageMoveTask{arn, {}, 501}).code,
+            ErrorCode::invalid_parameter_value);
+  EXPECT_EQ(loop.fails(StartMessageMoveTask{arn_of(named("none")), {}, {}}).code,
+            ErrorCode::resource_not_found);
+}
+
+TEST(RedrivePolicy, IsCheckedAgainstTheTarget) {
+  Loop loop;
+  loop.create("dead");
+  loop.create("dead.fifo");
+  const auto fails = [&loop](const std::string& policy) {
+    return loop.fails(CreateQueue{named("q"), {{"RedrivePolicy", policy}}, {}}).message;
+  };
+  EXPECT_TRUE(contains(fails(redrive_to("none", 1)), "Dead letter target does not exist."));
+  EXPECT_TRUE(contains(fails(redrive_to("dead.fifo", 1)), "must be same type of queue"));
+  EXPECT_TRUE(contains(fails(redrive_to("dead", 0)), "valid values are from 1 to 1000"));
+  EXPECT_TRUE(contains(fails("{}"), "mandatory attribute: deadLetterTargetArn"));
+  EXPECT_TRUE(contains(fails("no"), "not a valid JSON map"));
+  loop.ask<Done>(SetQueueAttributes{
+      named("dead"), {{"RedriveAllowPolicy", R"({"redrivePermission":"denyAll"})"}}});
+  EXPECT_TRUE(contains(fails(redrive_to("dead", 1)), "does not allow"));
+  loop.ask<Done>(SetQueueAttributes{
+      named("dead"),
+      {{"RedriveAllowPolicy",
+        R"({"redrivePermission":"byQueue","sourceQueueArns":[")" + arn_of(named("q")) + "\"]}"}}});
+  loop.create("q", {{"RedrivePolicy", redrive_to("dead", 1)}});
+}
+
+}  // namespace
+}  // namespace canopy::queue

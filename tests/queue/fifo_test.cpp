@@ -1,0 +1,258 @@
+#include <gtest/gtest.h>
+
+#include "queue/loop.hpp"
+
+namespace canopy::queue {
+namespace {
+
+Action sending(const std::string& body, const std::string& group, const std::string& id) {
+  SendEntry entry;
+  entry.body = text(body);
+  entry.group_id = group;
+  entry.deduplication_id = id;
+  return SendMessage{named("q.fifo"), entry};
+}
+
+TEST(FifoQueue, GivesAGroupInOrderAndBlocksItWhileInFlight) {
+  Loop loop;
+  loop.create("q.fifo");
+  for (const char* body : {"1", "2", "3"}) loop.send("q.fifo", body, "g");
+  const auto first = loop.receive("q.fifo", 2);
+  ASSERT_EQ(first.size(), 2U);
+  EXPECT_EQ(first[0].body.view(), "1");
+  EXPECT_EQ(first[1].body.view(), "2");
+  EXPECT_LT(first[0].attributes.at("SequenceNumber"), first[1].attributes.at("SequenceNumber"));
+  EXPECT_EQ(first[0].attributes.at("SequenceNumber").size(), 20U);
+  loop.send("q.fifo", "4", "g");
+  loop.send("q.fifo", "other", "h");
+  EXPECT_EQ(loop.bodies("q.fifo"), (Texts{"other"}));
+  loop.remove("q.fifo", first[0].receipt_handle);
+  EXPECT_TRUE(loop.bodies("q.fifo").empty());
+  loop.remove("q.fifo", first[1].receipt_handle);
+  EXPECT_EQ(loop.bodies("q.fifo"), (Texts{"3", "4"}));
+}
+
+TEST(FifoQueue, GivesAGroupAgainFromItsFirstMessage) {
+  Loop loop;
+  loop.create("q.fifo");
+  for (const char* body : {"1", "2", "3"}) loop.send("q.fifo", body, "g");
+  const auto first = loop.receive("q.fifo", 2, 10);
+  loop.ask<Done>(ChangeMessageVisibility{named("q.fifo"), first[0].receipt_handle, 0});
+  EXPECT_TRUE(loop.bodies("q.fifo").empty());
+  loop.advance(10'000);
+  const auto again = loop.receive("q.fifo", 10, 10);
+  ASSERT_EQ(again.size(), 3U);
+  EXPECT_EQ(again[0].body.view(), "1");
+  EXPECT_EQ(again[0].attributes.at("ApproximateReceiveCount"), "2");
+  EXPECT_EQ(again[2].attributes.at("ApproximateReceiveCount"), "1");
+}
+
+TEST(FifoQueue, IsTheSameAfterARestart) {
+  Loop loop;
+  loop.create("q.fifo");
+  for (const char* body : {"1", "2", "3"}) loop.send("q.fifo", body, "g");
+  const auto first = loop.receive("q.fifo", 1, 60);
+  loop.restart();
+  EXPECT_TRUE(loop.bodies("q.fifo").empty());
+  EXPECT_EQ(loop.counts("q.fifo"), (Texts{"2", "1", "0"}));
+  loop.remove("q.fifo", first[0].receipt_handle);
+  EXPECT_EQ(loop.bodies("q.fifo"), (Texts{"2", "3"}));
+}
+
+TEST(FifoQueue, RefusesHandlesThatHaveExpired) {
+  Loop loop;
+  loop.create("q.fifo");
+  loop.send("q.fifo", "1", "g");
+  const std::string handle = loop.receive("q.fifo", 1, 1)[0].receipt_handle;
+  loop.advance(1'000);
+  const Error error = loop.fails(DeleteMessage{named("q.fifo"), handle});
+  EXPECT_EQ(error.code, ErrorCode::invalid_parameter_value);
+  EXPECT_TRUE(contains(error.message, "The receipt handle has expired"));
+  EXPECT_EQ(loop.fails(ChangeMessageVisibility{named("q.fifo"), handle, 5}).code,
+            ErrorCode::invalid_parameter_value);
+  const std::string next = loop.receive("q.fifo")[0].receipt_handle;
+  EXPECT_TRUE(contains(loop.fails(DeleteMessage{named("q.fifo"), handle}).message, "expired"));
+  loop.remove("q.fifo", next);
+  loop.remove("q.fifo", next);
+  EXPECT_EQ(loop.counts("q.fifo"), (Texts{"0", "0", "0"}));
+}
+
+TEST(FifoQueue, ADuplicateIsTheOriginalForFiveMinutesThoughDeleted) {
+  Loop loop;
+  loop.create("q.fifo");
+  const Sent first = loop.ask<Sent>(sending("a", "g", "id"));
+  loop.remove("q.fifo", loop.receive("q.fifo")[0].receipt_handle);
+  loop.advance(299'000);
+  loop.restart();
+  const Sent second = loop.ask<Sent>(sending("a", "g", "id"));
+  EXPECT_EQ(second.message_id, first.message_id);
+  EXPECT_EQ(second.sequence_number, first.sequence_number);
+  EXPECT_TRUE(loop.bodies("q.fifo").empty());
+  loop.advance(1'000);
+  const Sent third = loop.ask<Sent>(sending("a", "g", "id"));
+  EXPECT_NE(third.message_id, first.message_id);
+  EXPECT_EQ(loop.bodies("q.fifo"), (Texts{"a"}));
+}
+
+TEST(FifoQueue, DuplicatesOnTheWayAreSeen) {
+  Loop loop;
+  loop.create("q.fifo");
+  loop.begin(sending("a", "g", "id"));
+  loop.begin(sending("b", "g", "id"));
+  loop.settle();
+  EXPECT_EQ(loop.bodies("q.fifo"), (Texts{"a"}));
+}
+
+TEST(FifoQueue, DeduplicatesByContentAndByGroupIfToldTo) {
+  Loop loop;
+  loop.create("q.fifo", {{"ContentBasedDeduplication", "true"},
+                         {"DeduplicationScope", "messageGroup"},
+                         {"FifoThroughputLimit", "perMessageGroupId"}});
+  SendEntry entry;
+  entry.body = text("same");
+  for (const char* group : {"a", "a", "b"}) {
+    entry.group_id = group;
+    loop.ask<Sent>(SendMessage{named("q.fifo"), entry});
+  }
+  const auto messages = loop.receive("q.fifo");
+  ASSERT_EQ(messages.size(), 2U);
+  EXPECT_EQ(messages[0].attributes.at("MessageDeduplicationId"),
+            "0967115f2813a3541eaef77de9d9d5773f1c0c04314b0bbfe4ff3b3b1c55b5d5");
+}
+
+TEST(FifoQueue, SaysWhatASendLacks) {
+  Loop loop;
+  loop.create("q.fifo");
+  SendEntry entry;
+  entry.body = text("m");
+  EXPECT_EQ(loop.fails(SendMessage{named("q.fifo"), entry}).code, ErrorCode::missing_parameter);
+  entry.group_id = "g";
+  EXPECT_TRUE(contains(loop.fails(SendMessage{named("q.fifo"), entry}).message,
+                       "ContentBasedDeduplication enabled or MessageDeduplicationId"));
+  entry.deduplication_id = "d";
+  entry.delay_seconds = 1;
+  EXPECT_EQ(loop.fails(SendMessage{named("q.fifo"), entry}).code,
+            ErrorCode::invalid_parameter_value);
+  entry.delay_seconds = 0;
+  loop.ask<Sent>(SendMessage{named("q.fifo"), entry});
+  entry.group_id = "with space";
+  EXPECT_EQ(loop.fails(SendMessage{named("q.fifo"), entry}).code,
+            ErrorCode::invalid_parameter_value);
+}
+
+TEST(FifoQueue, ADelayedMessageBlocksItsGroupOnly) {
+  Loop loop;
+  loop.create("q.fifo", {{"DelaySeconds", "10"}});
+  loop.send("q.fifo", "a", "a");
+  loop.advance(5'000);
+  loop.send("q.fifo", "b", "b");
+  loop.send("q.fifo", "a2", "a");
+  EXPECT_TRUE(loop.bodies("q.fifo").empty());
+  EXPECT_EQ(loop.counts("q.fifo"), (Texts{"0", "0", "3"}));
+  loop.advance(5'000);
+  const auto first = loop.receive("q.fifo");
+  ASSERT_EQ(first.size(), 1U);
+  loop.remove("q.fifo", first[0].receipt_handle);
+  EXPECT_TRUE(loop.bodies("q.fifo").empty());
+  loop.advance(5'000);
+  EXPECT_EQ(loop.bodies("q.fifo"), (Texts{"a2", "b"}));
+}
+
+TEST(FifoQueue, ABatchKeepsItsOrder) {
+  Loop loop;
+  loop.create("q.fifo");
+  SendMessageBatch batch{named("q.fifo"), {}};
+  for (int i = 0; i < 10; ++i) {
+    SendEntry entry;
+    entry.id = "e" + std::to_string(i);
+    entry.body = text(std::to_string(i));
+    entry.group_id = "g";
+    entry.deduplication_id = entry.id;
+    batch.entries.push_back(entry);
+  }
+  const auto result = loop.ask<SendMessageBatchResult>(batch);
+  EXPECT_EQ(result.successful.size(), 10U);
+  EXPECT_EQ(loop.bodies("q.fifo"), (Texts{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}));
+}
+
+TEST(FifoQueue, TheSameAttemptGivesTheSameMessages) {
+  Loop loop;
+  loop.create("q.fifo");
+  for (const char* body : {"1", "2"}) loop.send("q.fifo", body, "g");
+  ReceiveMessage action = Loop::receiving("q.fifo");
+  action.attempt_id = "attempt";
+  const auto first = loop.ask<ReceiveMessageResult>(action).messages;
+  const auto again = loop.ask<ReceiveMessageResult>(action).messages;
+  ASSERT_EQ(first.size(), 2U);
+  ASSERT_EQ(again.size(), 2U);
+  EXPECT_EQ(first[0].receipt_handle, again[0].receipt_handle);
+  EXPECT_EQ(again[0].attributes.at("ApproximateReceiveCount"), "1");
+  loop.remove("q.fifo", first[0].receipt_handle);
+  EXPECT_TRUE(loop.ask<ReceiveMessageResult>(action).messages.empty());
+}
+
+TEST(FifoQueue, ABlockedGroupAtTheHeadCostsNothing) {
+  Loop loop;
+  loop.create("q.fifo");
+  for (int i = 0; i < 20'000; ++i) {
+    loop.begin(sending("blocked", "blocked", "b" + std::to_string(i)));
+  }
+  loop.settle();
+  ASSERT_EQ(loop.receive("q.fifo", 1, 40'000).size(), 1U);
+  for (int i = 0; i < 100; ++i) {
+    loop.begin(sending("m", "g" + std::to_string(i), "m" + std::to_string(i)));
+  }
+  loop.settle();
+  loop.restart();
+  loop.store->steps = 0;
+  std::size_t received = 0;
+  for (int i = 0; i < 20; ++i) {
+    for (const Message& message : loop.receive("q.fifo")) {
+      ++received;
+      loop.remove("q.fifo", message.receipt_handle);
+    }
+  }
+  EXPECT_EQ(received, 100U);
+  EXPECT_LT(loop.store->steps, 1'000U);
+}
+
+TEST(FifoQueue, HasAtMostSoManyInFlightWithoutAnError) {
+  Limits limits;
+  limits.in_flight_fifo_max = 3;
+  Loop loop(limits);
+  loop.create("q.fifo");
+  for (int i = 0; i < 5; ++i) loop.send("q.fifo", "m", "g" + std::to_string(i));
+  EXPECT_EQ(loop.receive("q.fifo").size(), 3U);
+  EXPECT_TRUE(loop.receive("q.fifo").empty());
+  loop.advance(30'000);
+  EXPECT_EQ(loop.receive("q.fifo").size(), 3U);
+}
+
+TEST(FifoQueue, WhatTheLogRefusedDidNotHappen) {
+  Loop loop;
+  loop.create("q.fifo");
+  loop.send("q.fifo", "1", "g");
+  loop.begin(Loop::receiving("q.fifo"));
+  loop.fail_pending();
+  const auto first = loop.receive("q.fifo");
+  ASSERT_EQ(first.size(), 1U);
+  loop.begin(DeleteMessage{named("q.fifo"), first[0].receipt_handle});
+  loop.fail_pending();
+  loop.remove("q.fifo", first[0].receipt_handle);
+  EXPECT_EQ(loop.counts("q.fifo"), (Texts{"0", "0", "0"}));
+}
+
+TEST(FifoQueue, AReceiveWhoseAnswerWasLostIsUndone) {
+  Loop loop;
+  loop.create("q.fifo");
+  loop.send("q.fifo", "m", "g");
+  const auto lost = loop.receive("q.fifo");
+  loop.machine->give_back(named("q.fifo"), {lost[0].receipt_handle}, loop.now(), loop);
+  loop.settle();
+  const auto again = loop.receive("q.fifo");
+  ASSERT_EQ(again.size(), 1U);
+  EXPECT_EQ(again[0].attributes.at("ApproximateReceiveCount"), "1");
+}
+
+}  // namespace
+}  // namespace canopy::queue

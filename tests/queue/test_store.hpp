@@ -1,0 +1,79 @@
+// A store in memory for the tests of the queue layer. No cursor may live across
+// a change. Copies are snapshots.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "store/key_value_store.hpp"
+
+namespace canopy::queue {
+
+class TestStore final : public store::KeyValueStore {
+ public:
+  using Entries = std::map<std::string, std::string, std::less<>>;
+
+  boost::system::result<std::optional<std::string>> get(std::string_view key) const override {
+    ++reads;
+    const auto found = entries.find(key);
+    if (found == entries.end()) return std::optional<std::string>();
+    return std::optional(found->second);
+  }
+
+  std::unique_ptr<store::Cursor> range(std::string_view first,
+                                       std::string_view last) const override {
+    ++ranges;
+    return std::make_unique<Walk>(*this, entries.lower_bound(first), entries.lower_bound(last));
+  }
+
+  boost::system::error_code apply(const store::Batch& batch, std::uint64_t index) override {
+    for (const auto& write : batch.writes()) {
+      switch (write.kind) {
+        case store::Batch::Kind::put: entries[write.key] = write.value; break;
+        case store::Batch::Kind::erase: entries.erase(write.key); break;
+        case store::Batch::Kind::erase_range:
+          entries.erase(entries.lower_bound(write.key), entries.lower_bound(write.value));
+          break;
+      }
+    }
+    applied_ = index;
+    return {};
+  }
+
+  std::uint64_t applied() const override { return applied_; }
+  std::uint64_t persisted() const override { return applied_; }
+  void flush() override {}
+
+  Entries entries;
+  // What reading has cost.
+  mutable std::uint64_t reads = 0;
+  mutable std::uint64_t ranges = 0;
+  mutable std::uint64_t steps = 0;
+
+ private:
+  class Walk final : public store::Cursor {
+   public:
+    Walk(const TestStore& store, Entries::const_iterator at, Entries::const_iterator end)
+        : store_(store), at_(at), end_(end) {}
+    bool valid() const override { return at_ != end_; }
+    std::string_view key() const override { return at_->first; }
+    std::string_view value() const override { return at_->second; }
+    void next() override {
+      ++at_;
+      ++store_.steps;
+    }
+    boost::system::error_code error() const override { return {}; }
+
+   private:
+    const TestStore& store_;
+    Entries::const_iterator at_;
+    Entries::const_iterator end_;
+  };
+
+  std::uint64_t applied_ = 0;
+};
+
+}  // namespace canopy::queue
