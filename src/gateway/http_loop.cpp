@@ -1,0 +1,91 @@
+#include "gateway/http_loop.hpp"
+
+#include <utility>
+
+#include "gateway/http_answer.hpp"
+
+namespace canopy::gateway {
+
+namespace {
+
+// Deadlines are this coarse.
+constexpr std::chrono::milliseconds tick_interval{500};
+
+}  // namespace
+
+std::int64_t wall_seconds() {
+  return std::chrono::duration_cast<std::chrono::seconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+HttpLoop::HttpLoop(const HttpOptions& options_in, Shared& shared, HttpCounts& counts_in,
+                   std::uint64_t seed)
+    : context(std::make_shared<boost::asio::io_context>(1)),
+      io(*context),
+      options(options_in),
+      counts(counts_in),
+      front(shared, seed),
+      service(shared.service),
+      inbox(std::make_shared<Inbox>(context)),
+      work_(io.get_executor()),
+      timer_(io) {
+  tick();
+}
+
+void HttpLoop::add(std::shared_ptr<AnyConnection> connection) {
+  connection->place = connections_.size();
+  connections_.push_back(std::move(connection));
+}
+
+void HttpLoop::remove(AnyConnection& connection) {
+  const std::size_t place = connection.place;
+  if (place >= connections_.size() || connections_[place].get() != &connection) return;
+  connections_.back()->place = place;
+  std::swap(connections_[place], connections_.back());
+  connections_.pop_back();
+  counts.connections.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void HttpLoop::tick() {
+  now_ = Clock::now();
+  // Connections leave the list while it is walked: the last one comes in their
+  // place, and has been seen.
+  for (std::size_t i = connections_.size(); i-- > 0;) {
+    const auto connection = connections_[i];
+    connection->on_tick(now_);
+  }
+  timer_.expires_after(tick_interval);
+  timer_.async_wait([this](boost::system::error_code error) {
+    if (!error) tick();
+  });
+}
+
+void HttpLoop::drain() {
+  draining_ = true;
+  for (std::size_t i = connections_.size(); i-- > 0;) {
+    const auto connection = connections_[i];
+    connection->drain();
+  }
+}
+
+void HttpLoop::stop() {
+  inbox->close();
+  for (std::size_t i = connections_.size(); i-- > 0;) {
+    const auto connection = connections_[i];
+    connection->abort();
+  }
+  timer_.cancel();
+  work_.reset();
+}
+
+const std::string& HttpLoop::date() {
+  const std::int64_t second = wall_seconds();
+  if (second != date_second_) {
+    date_second_ = second;
+    date_ = format_http_date(second);
+  }
+  return date_;
+}
+
+}  // namespace canopy::gateway

@@ -1,0 +1,84 @@
+#include "gateway/pending_call.hpp"
+
+#include <variant>
+
+#include <boost/asio/post.hpp>
+
+namespace canopy::gateway {
+
+namespace {
+
+// For calls whose outcome nobody needs.
+class Ignored final : public Call {
+ public:
+  bool cancelled() const noexcept override { return false; }
+  void done(queue::Outcome) override {}
+};
+
+}  // namespace
+
+void Inbox::put(std::shared_ptr<PendingCall> call, queue::Outcome outcome) {
+  bool first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+    first = waiting_.empty();
+    waiting_.emplace_back(std::move(call), std::move(outcome));
+  }
+  // The loop wakes at once, and would run into the lock.
+  if (!first) return;
+  boost::asio::post(*loop_, [inbox = weak_from_this()] {
+    if (const auto self = inbox.lock()) self->run();
+  });
+}
+
+void Inbox::close() {
+  std::vector<Entry> dropped;
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  dropped.swap(waiting_);
+}
+
+void Inbox::run() {
+  {
+    const std::lock_guard lock(mutex_);
+    batch_.swap(waiting_);
+  }
+  for (auto& [call, outcome] : batch_) call->deliver(std::move(outcome));
+  batch_.clear();
+}
+
+void PendingCall::begin(Owner& owner, queue::Caller caller, queue::Action action) {
+  owner_ = &owner;
+  const auto* receive = std::get_if<queue::ReceiveMessage>(&action);
+  if (receive)
+    receive_.emplace(Receive{caller, receive->queue});
+  else
+    receive_.reset();
+  service_.call(std::move(caller), std::move(action), shared_from_this());
+}
+
+void PendingCall::abandon() {
+  owner_ = nullptr;
+  cancelled_.store(true, std::memory_order_release);
+  service_.cancelled(shared_from_this());
+}
+
+void PendingCall::deliver(queue::Outcome outcome) {
+  if (Owner* owner = std::exchange(owner_, nullptr))
+    owner->on_outcome(std::move(outcome));
+  else
+    give_back(outcome);
+}
+
+void PendingCall::give_back(const queue::Outcome& outcome) {
+  if (!receive_ || outcome.has_error()) return;
+  const auto* received = std::get_if<queue::ReceiveMessageResult>(&*outcome);
+  if (!received || received->messages.empty()) return;
+  queue::ChangeMessageVisibilityBatch change{receive_->queue, {}};
+  for (const queue::Message& message : received->messages)
+    change.entries.push_back({std::to_string(change.entries.size()), message.receipt_handle, 0});
+  service_.call(receive_->caller, std::move(change), std::make_shared<Ignored>());
+}
+
+}  // namespace canopy::gateway

@@ -1,0 +1,318 @@
+#!/usr/bin/env python3
+"""boto3 against the gateway: its JSON, the query protocol of its predecessors, its signatures."""
+import base64
+import datetime
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import unittest
+import urllib.error
+import urllib.request
+from unittest import mock
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
+from gateway_server import DEADLINE_S, Server  # noqa: E402
+
+try:
+    import boto3
+    import botocore.auth
+    import botocore.awsrequest
+    import botocore.config
+    import botocore.credentials
+    import botocore.exceptions
+except ImportError:
+    print("skipped: boto3 is not installed")
+    sys.exit(77)
+
+# Descriptions of SQS by the query protocol, as botocore had them until 1.31.80.
+QUERY_MODELS = [os.environ.get("CANOPY_QUERY_MODELS", ""),
+                "/usr/lib/python3/dist-packages/botocore/data"]
+KEY, SECRET, ACCOUNT = "AKIDALICE", "alice's secret/+", "111122223333"
+BODIES = ["plain", "zażółć 🎈", "\r\n\ttabs", "&quot;<a>]]>", "{\"a\": \"\\u0000\"}", " ",
+          "x" * 262_144]
+
+
+def client(server, service="sqs", key=KEY, secret=SECRET, session=None, **more):
+    config = botocore.config.Config(retries={"max_attempts": 0}, read_timeout=DEADLINE_S)
+    return (session or boto3.Session()).client(
+        service, endpoint_url=server.url, region_name="eu-west-1", aws_access_key_id=key,
+        aws_secret_access_key=secret, config=config, **more)
+
+
+def error_of(call, **arguments):
+    try:
+        call(**arguments)
+    except botocore.exceptions.ClientError as error:
+        return error.response
+    raise AssertionError("no error")
+
+
+class Signed(unittest.TestCase):
+    """A server that verifies signatures, and knows one key."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        path = pathlib.Path(cls.folder.name) / "credentials"
+        path.write_text(f"[alice]\naws_access_key_id = {KEY}\naws_secret_access_key = {SECRET}\n"
+                        f"account = {ACCOUNT}\nuser = alice\n", encoding="utf-8")
+        cls.server = Server("--credentials", path)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.__exit__()
+        cls.folder.cleanup()
+
+
+class Actions:
+    """Run with each protocol."""
+
+    def make_queue(self):
+        return self.sqs.create_queue(
+            QueueName=self.id().rsplit(".", 1)[1][-60:], tags={"a b": "c", "d": ""},
+            Attributes={"DelaySeconds": "0", "Policy": "{}"})["QueueUrl"]
+
+    def test_queues(self):
+        url = self.make_queue()
+        name = url.rsplit("/", 1)[1]
+        self.assertEqual(url, f"{self.server.url}/{ACCOUNT}/{name}")
+        self.assertEqual(self.sqs.get_queue_url(QueueName=name)["QueueUrl"], url)
+        self.assertIn(url, self.sqs.list_queues(QueueNamePrefix=name)["QueueUrls"])
+        self.assertNotIn("QueueUrls", self.sqs.list_queues(QueueNamePrefix="none such"))
+        self.assertEqual(self.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])
+                         ["Attributes"], {"DelaySeconds": "0", "Policy": "{}"})
+        self.sqs.set_queue_attributes(QueueUrl=url, Attributes={"DelaySeconds": "3"})
+        self.assertEqual(self.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])
+                         ["Attributes"]["DelaySeconds"], "3")
+        self.assertEqual(self.sqs.list_queue_tags(QueueUrl=url)["Tags"], {"a b": "c", "d": ""})
+        self.sqs.tag_queue(QueueUrl=url, Tags={"e": "f"})
+        self.sqs.untag_queue(QueueUrl=url, TagKeys=["a b", "d"])
+        self.assertEqual(self.sqs.list_queue_tags(QueueUrl=url)["Tags"], {"e": "f"})
+        self.sqs.add_permission(QueueUrl=url, Label="l", AWSAccountIds=[ACCOUNT], Actions=["*"])
+        self.sqs.remove_permission(QueueUrl=url, Label="l")
+        self.assertEqual(self.sqs.list_dead_letter_source_queues(QueueUrl=url)["queueUrls"], [url])
+        self.sqs.purge_queue(QueueUrl=url)
+        self.sqs.delete_queue(QueueUrl=url)
+        error = error_of(self.sqs.purge_queue, QueueUrl=url)
+        self.assertEqual(error["Error"]["Code"], "AWS.SimpleQueueService.NonExistentQueue")
+        self.assertEqual(error["Error"]["Type"], "Sender")
+        self.assertEqual(error["ResponseMetadata"]["HTTPStatusCode"], 400)
+
+    def test_bodies_come_back_byte_for_byte(self):
+        url = self.make_queue()
+        for body in BODIES:
+            self.sqs.send_message(QueueUrl=url, MessageBody=body)  # boto3 checks the MD5
+            message, = self.sqs.receive_message(QueueUrl=url, WaitTimeSeconds=1)["Messages"]
+            self.assertEqual(message["Body"], body)
+            self.sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+
+    def test_attributes_of_messages(self):
+        url = self.make_queue()
+        attributes = {"text": {"DataType": "String.x", "StringValue": "ä & <"},
+                      "number": {"DataType": "Number", "StringValue": "1e3"},
+                      "bytes": {"DataType": "Binary.png", "BinaryValue": bytes(range(256))}}
+        self.sqs.send_message(
+            QueueUrl=url, MessageBody="x", MessageAttributes=attributes, MessageGroupId="group",
+            MessageSystemAttributes={
+                "AWSTraceHeader": {"DataType": "String", "StringValue": "trace"}})
+        message, = self.sqs.receive_message(
+            QueueUrl=url, MessageAttributeNames=["All"], AttributeNames=["All"])["Messages"]
+        self.assertEqual(message["MessageAttributes"], attributes)
+        self.assertEqual(message["Attributes"],
+                         {"AWSTraceHeader": "trace", "MessageGroupId": "group"})
+
+    def test_batches(self):
+        url = self.make_queue()
+        sent = self.sqs.send_message_batch(QueueUrl=url, Entries=[
+            {"Id": "a", "MessageBody": "1"}, {"Id": "b", "MessageBody": "refuse me"},
+            {"Id": "c", "MessageBody": "3", "DelaySeconds": 0}])
+        self.assertEqual([entry["Id"] for entry in sent["Successful"]], ["a", "c"])
+        self.assertEqual(sent["Failed"], [{"Id": "b", "SenderFault": True, "Message": "Refused.",
+                                           "Code": "InvalidMessageContents"}])
+        messages = self.sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10)["Messages"]
+        entries = [{"Id": str(i), "ReceiptHandle": message["ReceiptHandle"]}
+                   for i, message in enumerate(messages)]
+        changed = self.sqs.change_message_visibility_batch(
+            QueueUrl=url, Entries=[{**entry, "VisibilityTimeout": 60} for entry in entries])
+        self.assertEqual(changed["Successful"], [{"Id": "0"}, {"Id": "1"}])
+        self.assertEqual(changed.get("Failed", []), [])
+        deleted = self.sqs.delete_message_batch(
+            QueueUrl=url, Entries=[entries[0], {"Id": "no", "ReceiptHandle": "garbage"}])
+        self.assertEqual(deleted["Successful"], [{"Id": "0"}])
+        self.assertEqual(deleted["Failed"][0]["Code"], "ReceiptHandleIsInvalid")
+        error = error_of(self.sqs.delete_message_batch, QueueUrl=url, Entries=[])
+        self.assertEqual(error["Error"]["Code"], "AWS.SimpleQueueService.EmptyBatchRequest")
+
+    def test_an_empty_body_is_refused(self):
+        url = self.make_queue()
+        error = error_of(self.sqs.send_message, QueueUrl=url, MessageBody="")
+        self.assertEqual(error["Error"]["Code"], "MissingParameter")
+        self.assertEqual(error["ResponseMetadata"]["HTTPStatusCode"], 400)
+
+    def test_a_garbage_handle(self):
+        url = self.make_queue()
+        error = error_of(self.sqs.delete_message, QueueUrl=url, ReceiptHandle="garbage")
+        self.assertEqual(error["Error"]["Code"], "ReceiptHandleIsInvalid")
+        self.assertEqual(error["ResponseMetadata"]["HTTPStatusCode"], 404)
+
+    def test_a_wrong_secret_and_an_unknown_key(self):
+        wrong = client(self.server, secret="wrong", session=self.session)
+        error = error_of(wrong.list_queues)
+        self.assertEqual(error["Error"]["Code"], "SignatureDoesNotMatch")
+        self.assertEqual(error["ResponseMetadata"]["HTTPStatusCode"], 403)
+        unknown = client(self.server, key="AKIDNOBODY", session=self.session)
+        self.assertEqual(error_of(unknown.list_queues)["Error"]["Code"], "InvalidClientTokenId")
+
+    def test_a_session_token_is_signed_and_ignored(self):
+        tokened = client(self.server, aws_session_token="token", session=self.session)
+        tokened.list_queues()
+
+    def test_who_am_i(self):
+        who = client(self.server, "sts", session=self.session).get_caller_identity()
+        self.assertEqual((who["UserId"], who["Account"], who["Arn"]),
+                         ("alice", ACCOUNT, f"arn:aws:iam::{ACCOUNT}:user/alice"))
+
+
+class Json(Actions, Signed):
+    def setUp(self):
+        self.session = boto3.Session()
+        self.sqs = client(self.server, session=self.session)
+
+    def test_errors_have_the_names_of_both_protocols(self):
+        error = error_of(self.sqs.get_queue_url, QueueName="none")
+        self.assertEqual(error["Error"]["QueryErrorCode"], "QueueDoesNotExist")
+        self.assertEqual(error["Error"]["Message"], "The specified queue does not exist.")
+        self.assertTrue(self.sqs.exceptions.QueueDoesNotExist)
+
+    def test_move_tasks(self):
+        arn = f"arn:aws:sqs:eu-west-1:{ACCOUNT}:q"
+        self.assertEqual(self.sqs.start_message_move_task(SourceArn=arn)["TaskHandle"], "task+1")
+        self.assertEqual(self.sqs.cancel_message_move_task(TaskHandle="task+1")
+                         ["ApproximateNumberOfMessagesMoved"], 7)
+        task, = self.sqs.list_message_move_tasks(SourceArn=arn)["Results"]
+        self.assertEqual(task, {"Status": "COMPLETED", "SourceArn": arn,
+                                "ApproximateNumberOfMessagesMoved": 3,
+                                "ApproximateNumberOfMessagesToMove": 3,
+                                "StartedTimestamp": 1_700_000_000_000})
+
+
+class Query(Actions, Signed):
+    @classmethod
+    def setUpClass(cls):
+        model = next((path for base in QUERY_MODELS if base
+                      for path in pathlib.Path(base).glob("sqs/2012-11-05/service-2.json*")), None)
+        if model is None:
+            raise unittest.SkipTest("python3-botocore, which describes the query protocol, "
+                                    "is not installed")
+        super().setUpClass()
+        target = pathlib.Path(cls.folder.name) / "models" / "sqs" / "2012-11-05"
+        target.mkdir(parents=True)
+        shutil.copy(model, target)
+        cls.models = target.parent.parent
+
+    def setUp(self):
+        with mock.patch.dict(os.environ, {"AWS_DATA_PATH": str(self.models)}):
+            self.session = boto3.Session()
+            self.sqs = client(self.server, session=self.session)
+        self.assertEqual(self.sqs.meta.service_model.protocol, "query")
+
+    def test_errors_have_a_detail(self):
+        error = error_of(self.sqs.get_queue_url, QueueName="none")
+        self.assertEqual(error["Error"], {
+            "Type": "Sender", "Code": "AWS.SimpleQueueService.NonExistentQueue", "Detail": None,
+            "Message": "The specified queue does not exist for this wsdl version."})
+
+
+class Signatures(Signed):
+    """botocore's signers are the reference."""
+
+    def ask(self, request):
+        prepared = request.prepare()
+        raw = urllib.request.Request(prepared.url, prepared.body, dict(prepared.headers.items()),
+                                     method=prepared.method)
+        try:
+            with urllib.request.urlopen(raw, timeout=DEADLINE_S) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+
+    def request(self, method="GET", path="/", query="Action=ListQueues", body=None):
+        return botocore.awsrequest.AWSRequest(method, f"{self.server.url}{path}?{query}", data=body)
+
+    def sign(self, signer, request, *arguments, at=None):
+        credentials = botocore.credentials.Credentials(KEY, SECRET)
+        now = datetime.datetime.now(datetime.timezone.utc).replace(tzinfo=None)
+        moment = now + datetime.timedelta(seconds=at or 0)
+        target = "botocore.auth.get_current_datetime"
+        with mock.patch(target, lambda *_, **__: moment):
+            signer(credentials, "sqs", "eu-west-1", *arguments).add_auth(request)
+        return request
+
+    def test_in_a_header_with_odd_paths_and_queries(self):
+        for path in ("/", "//a/./b/../c/", f"/{ACCOUNT}/q", "/a%20b/%C3%A9", "/~x"):
+            for query in ("Action=ListQueues", "Action=ListQueues&b=&a=%20%2F&a=1&A=~",
+                          "Action=ListQueues&QueueNamePrefix=a%2Bb"):
+                request = self.sign(botocore.auth.SigV4Auth, self.request(path=path, query=query))
+                status, body = self.ask(request)
+                self.assertNotIn("SignatureDoesNotMatch", body, (path, query))
+                self.assertIn(status, (200, 400))
+
+    def test_in_the_query(self):
+        request = self.sign(botocore.auth.SigV4QueryAuth, self.request(), 60)
+        self.assertEqual(self.ask(request)[0], 200)
+        request.url = request.url.replace("ListQueues", "ListQueueTags")
+        status, body = self.ask(request)
+        self.assertEqual(status, 403)
+        self.assertIn("<Code>SignatureDoesNotMatch</Code>", body)
+
+    def test_a_query_expires(self):
+        request = self.sign(botocore.auth.SigV4QueryAuth, self.request(), 60, at=-120)
+        status, body = self.ask(request)
+        self.assertEqual(status, 400)
+        self.assertIn("<Code>RequestExpired</Code>", body)
+        request = self.sign(botocore.auth.SigV4QueryAuth, self.request(), 3600, at=-1800)
+        self.assertEqual(self.ask(request)[0], 200)
+
+    def test_clocks_may_differ_by_a_quarter_of_an_hour(self):
+        for at, status in ((-800, 200), (800, 200), (-1000, 403), (1000, 403)):
+            request = self.sign(botocore.auth.SigV4Auth, self.request(), at=at)
+            self.assertEqual(self.ask(request)[0], status, at)
+
+    def test_a_payload_may_go_unsigned(self):
+        request = self.request("POST", "/", "", b"Action=ListQueues")
+        request.headers["X-Amz-Content-SHA256"] = "UNSIGNED-PAYLOAD"
+        self.assertEqual(self.ask(self.sign(botocore.auth.SigV4Auth, request))[0], 200)
+
+    def test_without_a_signature(self):
+        status, body = self.ask(self.request())
+        self.assertEqual(status, 403)
+        self.assertIn("<Code>MissingAuthenticationToken</Code>", body)
+        status, _ = self.ask(self.request(path="/_aws/sqs/messages", query="QueueUrl=x"))
+        self.assertEqual(status, 403)
+
+
+class Anonymous(unittest.TestCase):
+    def test_keys_of_twelve_digits_are_accounts_apart(self):
+        with Server("--anonymous") as server:
+            urls = [client(server, key=key).create_queue(QueueName="q")["QueueUrl"]
+                    for key in ("test", "999988887777")]
+            self.assertEqual(urls, [f"{server.url}/000000000000/q", f"{server.url}/999988887777/q"])
+            url, = client(server, key="999988887777").list_queues()["QueueUrls"]
+            self.assertEqual(url, urls[1])
+
+    def test_binary_in_raw_json(self):
+        with Server("--anonymous") as server:
+            sqs = client(server, key="test")
+            url = sqs.create_queue(QueueName="q")["QueueUrl"]
+            sqs.send_message(QueueUrl=url, MessageBody="x", MessageAttributes={
+                "b": {"DataType": "Binary", "BinaryValue": base64.b64decode("AAECAw==")}})
+            message, = sqs.receive_message(QueueUrl=url, MessageAttributeNames=["All"])["Messages"]
+            self.assertEqual(message["MessageAttributes"]["b"]["BinaryValue"], b"\0\1\2\3")
+
+
+if __name__ == "__main__":
+    unittest.main()

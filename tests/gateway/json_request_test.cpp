@@ -1,0 +1,133 @@
+#include "gateway/json_request.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace canopy::gateway {
+namespace {
+
+const ReadContext context{{"eu-west-1", "111122223333", "http://localhost:9324"}, {}, 10};
+
+template <class Action>
+Action read(std::string_view name, std::string_view body) {
+  auto result = read_json_request(name, body, context);
+  EXPECT_TRUE(result) << (result ? "" : result.error().message);
+  return result ? std::get<Action>(*std::move(result)) : Action{};
+}
+
+Failure refused(std::string_view name, std::string_view body) {
+  auto result = read_json_request(name, body, context);
+  return result ? Failure{} : result.error();
+}
+
+const std::string url = R"("QueueUrl":"http://localhost:9324/111122223333/q")";
+
+TEST(JsonRequest, ReadsASendWithEverything) {
+  const auto send = read<queue::SendMessage>(
+      "SendMessage",
+      "{" + url +
+          R"(,"MessageBody":"h\u00e9\n","DelaySeconds":5,)"
+          R"("MessageAttributes":{"a":{"DataType":"String","StringValue":"x"},)"
+          R"("b":{"DataType":"Binary.z","BinaryValue":"AAE="}},)"
+          R"("MessageSystemAttributes":{"AWSTraceHeader":{"DataType":"String","StringValue":"t"}},)"
+          R"("MessageGroupId":"g","MessageDeduplicationId":"d"})");
+  EXPECT_EQ(send.queue, (queue::QueueName{"eu-west-1", "111122223333", "q"}));
+  EXPECT_EQ(send.entry.body.view(), "h\xC3\xA9\n");
+  EXPECT_EQ(send.entry.delay_seconds, 5);
+  EXPECT_EQ(send.entry.attributes.at("a"), (queue::MessageAttribute{"String", false, "x"}));
+  EXPECT_EQ(send.entry.attributes.at("b"),
+            (queue::MessageAttribute{"Binary.z", true, std::string("\0\1", 2)}));
+  EXPECT_EQ(send.entry.trace_header, "t");
+  EXPECT_EQ(send.entry.group_id, "g");
+  EXPECT_EQ(send.entry.deduplication_id, "d");
+}
+
+TEST(JsonRequest, SaysWhichParameterIsMissing) {
+  const Failure body = refused("SendMessage", "{" + url + "}");
+  EXPECT_EQ(body.info.query_code, "MissingParameter");
+  EXPECT_EQ(body.message, "The request must contain the parameter MessageBody.");
+  EXPECT_EQ(refused("SendMessage", "{" + url + R"(,"MessageBody":""})").info.query_code,
+            "MissingParameter");
+  EXPECT_EQ(refused("DeleteQueue", "").message, "The request must contain the parameter QueueUrl.");
+  EXPECT_EQ(refused("CreateQueue", "{}").message,
+            "The request must contain the parameter QueueName.");
+  EXPECT_EQ(refused("SendMessageBatch", "{" + url + R"(,"Entries":[{"Id":"1"}]})").message,
+            "The request must contain the parameter SendMessageBatchRequestEntry.1.MessageBody.");
+}
+
+TEST(JsonRequest, RefusesValuesOfTheWrongKind) {
+  const Failure text = refused("ReceiveMessage", "{" + url + R"(,"WaitTimeSeconds":"5"})");
+  EXPECT_EQ(text.info.json_type, "SerializationException");
+  EXPECT_EQ(text.message, "STRING_VALUE can not be converted to an Integer");
+  EXPECT_EQ(refused("SendMessage", "{" + url + R"(,"MessageBody":5})").message,
+            "NUMBER_VALUE can not be converted to a String");
+  EXPECT_EQ(refused("SendMessage", "{" + url + R"(,"MessageBody":{}})").info.json_type,
+            "SerializationException");
+  EXPECT_EQ(refused("SendMessageBatch", "{" + url + R"(,"Entries":{}})").info.json_type,
+            "SerializationException");
+  EXPECT_EQ(refused("SendMessage", "{").info.json_type, "SerializationException");
+  EXPECT_EQ(refused("SendMessage", "[]").info.json_type, "SerializationException");
+  EXPECT_EQ(refused("SendMessage", std::string(100, '[')).info.json_type, "SerializationException");
+  EXPECT_EQ(refused("ListQueues", "{\"QueueNamePrefix\":\"\xff\"}").info.json_type,
+            "SerializationException");
+}
+
+TEST(JsonRequest, IgnoresUnknownMembersAndNull) {
+  const auto receive = read<queue::ReceiveMessage>(
+      "ReceiveMessage", "{" + url + R"(,"What":[1],"MaxNumberOfMessages":null})");
+  EXPECT_EQ(receive.messages_max, std::nullopt);
+}
+
+TEST(JsonRequest, ReadsBothListsOfSystemAttributes) {
+  const auto receive = read<queue::ReceiveMessage>(
+      "ReceiveMessage",
+      "{" + url +
+          R"(,"AttributeNames":["SenderId"],)"
+          R"("MessageSystemAttributeNames":["All"],"MessageAttributeNames":["a.*"],)"
+          R"("MaxNumberOfMessages":10,"VisibilityTimeout":0,"WaitTimeSeconds":20})");
+  EXPECT_EQ(receive.system_attribute_names, (std::vector<std::string>{"SenderId", "All"}));
+  EXPECT_EQ(receive.message_attribute_names, std::vector<std::string>{"a.*"});
+  EXPECT_EQ(receive.visibility_timeout, 0);
+}
+
+TEST(JsonRequest, CountsTheEntriesOfABatch) {
+  const Failure none = refused("DeleteMessageBatch", "{" + url + R"(,"Entries":[]})");
+  EXPECT_EQ(none.info.query_code, "AWS.SimpleQueueService.EmptyBatchRequest");
+  EXPECT_EQ(none.message,
+            "There should be at least one DeleteMessageBatchRequestEntry in the request.");
+  std::string entries;
+  for (int i = 0; i < 11; ++i)
+    entries += fmt::format(R"({}{{"Id":"{}","ReceiptHandle":"h"}})", i ? "," : "", i);
+  const Failure many = refused("DeleteMessageBatch", "{" + url + ",\"Entries\":[" + entries + "]}");
+  EXPECT_EQ(many.info.query_code, "AWS.SimpleQueueService.TooManyEntriesInBatchRequest");
+  EXPECT_EQ(many.message, "Maximum number of entries per request are 10. You have sent 11.");
+}
+
+TEST(JsonRequest, TakesTheQueueOfThePath) {
+  ReadContext on_queue = context;
+  on_queue.path_queue = queue::QueueName{"eu-west-1", "111122223333", "here"};
+  const auto read = read_json_request("PurgeQueue", "{}", on_queue);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(std::get<queue::PurgeQueue>(*read).queue.name, "here");
+}
+
+TEST(JsonRequest, KnowsNoOtherActions) {
+  EXPECT_EQ(refused("Dance", "{}").info.json_type, "UnknownOperationException");
+}
+
+TEST(JsonRequest, RefusesAnAddressThatIsNoQueue) {
+  const Failure failure = refused("PurgeQueue", R"({"QueueUrl":"nonsense"})");
+  EXPECT_EQ(failure.info.json_type, "InvalidAddress");
+  EXPECT_EQ(failure.info.http_status, 404);
+  EXPECT_EQ(failure.message, "The address nonsense is not valid for this endpoint.");
+}
+
+TEST(JsonRequest, KeepsListLimitsInRange) {
+  EXPECT_EQ(refused("ListQueues", R"({"MaxResults":0})").info.query_code, "InvalidParameterValue");
+  EXPECT_EQ(refused("ListQueues", R"({"MaxResults":1001})").info.query_code,
+            "InvalidParameterValue");
+  EXPECT_EQ(read<queue::ListQueues>("ListQueues", R"({"MaxResults":1000})").results_max, 1000U);
+}
+
+}  // namespace
+}  // namespace canopy::gateway

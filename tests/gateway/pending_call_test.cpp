@@ -1,0 +1,116 @@
+#include "gateway/pending_call.hpp"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace canopy::gateway {
+namespace {
+
+const queue::QueueName queue_name{"us-east-1", "000000000000", "q"};
+
+// Keeps what it is asked, and answers when the test says so.
+class SlowService final : public Service {
+ public:
+  void call(queue::Caller, queue::Action action, std::shared_ptr<Call> call) override {
+    actions.push_back(std::move(action));
+    calls.push_back(std::move(call));
+  }
+  void cancelled(const std::shared_ptr<Call>& call) override { told.push_back(call); }
+
+  std::vector<queue::Action> actions;
+  std::vector<std::shared_ptr<Call>> calls;
+  std::vector<std::shared_ptr<Call>> told;
+};
+
+class Owner final : public PendingCall::Owner {
+ public:
+  void on_outcome(queue::Outcome outcome) override { outcomes.push_back(std::move(outcome)); }
+  std::vector<queue::Outcome> outcomes;
+};
+
+queue::Outcome two_messages() {
+  queue::ReceiveMessageResult result;
+  result.messages.resize(2);
+  result.messages[0].receipt_handle = "h0";
+  result.messages[1].receipt_handle = "h1";
+  return result;
+}
+
+class PendingCallTest : public testing::Test {
+ protected:
+  void begin(queue::Action action) {
+    call_->begin(owner_, {"000000000000", ""}, std::move(action));
+  }
+  void run() {
+    loop_->restart();
+    loop_->poll();
+  }
+
+  queue::ReceiveMessage receive() {
+    queue::ReceiveMessage receive;
+    receive.queue = queue_name;
+    return receive;
+  }
+
+  SlowService service_;
+  Owner owner_;
+  std::shared_ptr<boost::asio::io_context> loop_ = std::make_shared<boost::asio::io_context>(1);
+  std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>(loop_);
+  std::shared_ptr<PendingCall> call_ = std::make_shared<PendingCall>(inbox_, service_);
+};
+
+TEST_F(PendingCallTest, TellsItsOwnerOnTheLoop) {
+  begin(receive());
+  service_.calls[0]->done(two_messages());
+  EXPECT_TRUE(owner_.outcomes.empty());
+  run();
+  ASSERT_EQ(owner_.outcomes.size(), 1U);
+  EXPECT_FALSE(call_->cancelled());
+}
+
+TEST_F(PendingCallTest, TellsTheServiceThatNobodyWaits) {
+  begin(receive());
+  call_->abandon();
+  EXPECT_TRUE(service_.calls[0]->cancelled());
+  ASSERT_EQ(service_.told.size(), 1U);
+  EXPECT_EQ(service_.told[0], service_.calls[0]);
+}
+
+TEST_F(PendingCallTest, GivesBackWhatCameTooLate) {
+  begin(receive());
+  service_.calls[0]->done(two_messages());
+  call_->abandon();
+  run();
+  EXPECT_TRUE(owner_.outcomes.empty());
+  ASSERT_EQ(service_.actions.size(), 2U);
+  const auto& back = std::get<queue::ChangeMessageVisibilityBatch>(service_.actions[1]);
+  EXPECT_EQ(back.queue, queue_name);
+  ASSERT_EQ(back.entries.size(), 2U);
+  EXPECT_EQ(back.entries[1].receipt_handle, "h1");
+  EXPECT_EQ(back.entries[1].visibility_timeout, 0);
+  EXPECT_NE(back.entries[0].id, back.entries[1].id);
+}
+
+TEST_F(PendingCallTest, HasNothingToGiveBackOfOtherActions) {
+  begin(queue::PurgeQueue{queue_name});
+  call_->abandon();
+  service_.calls[0]->done(queue::Done{});
+  begin(receive());
+  service_.calls[1]->done(queue::ReceiveMessageResult{});
+  call_->abandon();
+  run();
+  EXPECT_EQ(service_.actions.size(), 2U);
+}
+
+TEST_F(PendingCallTest, OutlivesTheLoop) {
+  begin(receive());
+  inbox_->close();
+  loop_.reset();
+  inbox_.reset();
+  service_.calls[0]->done(two_messages());
+  EXPECT_TRUE(owner_.outcomes.empty());
+}
+
+}  // namespace
+}  // namespace canopy::gateway
