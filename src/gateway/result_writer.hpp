@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gateway/failure.hpp"
+#include "gateway/member_name.hpp"
 #include "gateway/queue_url.hpp"
 #include "queue/actions.hpp"
 

@@ -143,7 +143,7 @@ class Http(unittest.TestCase):
             before = self.stats().get("ReceiveMessage", 0)
             connection = self.server.connect()
             connection.send(receive(queue, 20))
-            self.wait_until(lambda b=before: self.stats()["ReceiveMessage"] > b)
+            self.wait_until(lambda b=before: self.stats().get("ReceiveMessage", 0) > b)
             connection.socket.close()
             self.assertEqual(self.ask(send(queue))[0], 200)
             deadline = time.monotonic() + DEADLINE_S
