@@ -166,7 +166,7 @@ TEST(Daemon, StopsAtOnceOnASecondSignal) {
     return cluster[1].process().err().find("departing") != std::string::npos;
   }));
   cluster[1].process().signal(SIGTERM);
-  EXPECT_TRUE(cluster[1].process().wait(milliseconds(500) * slowness));
+  EXPECT_TRUE(cluster[1].process().wait(seconds(2) * slowness));  // a departure takes five
   cluster[0].process().signal(SIGCONT);
 }
 
