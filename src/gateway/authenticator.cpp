@@ -23,10 +23,12 @@ bool equal_in_constant_time(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-// The key id of a request of the older signature version, or the like.
+// The key id of a request of the older signature version, or the like. A JSON
+// body is no form: what it says are the user's words.
 std::string_view old_key_id(const Request& request) {
   constexpr std::string_view name = "AWSAccessKeyId=";
-  for (const std::string_view text : {request.query(), request.body}) {
+  const bool form = request.field("x-amz-target").empty();
+  for (const std::string_view text : {request.query(), form ? request.body : ""}) {
     const std::size_t found = text.find(name);
     if (found == std::string_view::npos) continue;
     const std::string_view value = text.substr(found + name.size());

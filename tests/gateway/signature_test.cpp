@@ -191,6 +191,17 @@ TEST_F(AuthenticatorTest, TakesAnyoneWhereThatIsAllowed) {
   EXPECT_FALSE(authenticator.identify(sign(1'000'000, example_key, "wrong"), 1'000'000));
 }
 
+TEST_F(AuthenticatorTest, ReadsNoKeyOutOfAJsonBody) {
+  Authenticator authenticator = make(true);
+  constexpr std::string_view body = "{\"MessageBody\": \"AWSAccessKeyId=123456789012\"}";
+  const Request json{
+      "POST", "/", {{"Host", "h"}, {"X-Amz-Target", "AmazonSQS.SendMessage"}}, body, false};
+  const Request form{
+      "POST", "/", {{"Host", "h"}}, "Action=ListQueues&AWSAccessKeyId=123456789012", false};
+  EXPECT_NE(authenticator.identify(json, 0)->caller.account, "123456789012");
+  EXPECT_EQ(authenticator.identify(form, 0)->caller.account, "123456789012");
+}
+
 TEST_F(AuthenticatorTest, ForgetsKeysThatWereReplaced) {
   Authenticator authenticator = make(false);
   ASSERT_TRUE(authenticator.identify(sign(1'000'000), 1'000'000).has_value());
