@@ -45,6 +45,8 @@
 
 namespace canopy {
 
+class Gateway;
+
 enum class Beginning : std::uint8_t {
   founds,   // a new cluster
   resumes,  // alone, for now, in the cluster that its data directory names
@@ -189,6 +191,8 @@ class Node {
   boost::asio::any_io_executor get_executor() const;
 
  private:
+  friend class Gateway;
+
   std::shared_ptr<detail::NodeCore> core_;
   detail::NodeRef ref_;
   boost::asio::any_io_executor executor_;

@@ -6,17 +6,6 @@
 
 namespace canopy::gateway {
 
-namespace {
-
-// For calls whose outcome nobody needs.
-class Ignored final : public Call {
- public:
-  bool cancelled() const noexcept override { return false; }
-  void done(queue::Outcome) override {}
-};
-
-}  // namespace
-
 void Inbox::put(std::shared_ptr<PendingCall> call, queue::Outcome outcome) {
   bool first = false;
   {
@@ -51,10 +40,7 @@ void Inbox::run() {
 void PendingCall::begin(Owner& owner, queue::Caller caller, queue::Action action) {
   owner_ = &owner;
   const auto* receive = std::get_if<queue::ReceiveMessage>(&action);
-  if (receive)
-    receive_.emplace(Receive{caller, receive->queue});
-  else
-    receive_.reset();
+  received_from_ = receive ? std::optional(receive->queue) : std::nullopt;
   service_.call(std::move(caller), std::move(action), shared_from_this());
 }
 
@@ -72,13 +58,13 @@ void PendingCall::deliver(queue::Outcome outcome) {
 }
 
 void PendingCall::give_back(const queue::Outcome& outcome) {
-  if (!receive_ || outcome.has_error()) return;
+  if (!received_from_ || outcome.has_error()) return;
   const auto* received = std::get_if<queue::ReceiveMessageResult>(&*outcome);
   if (!received || received->messages.empty()) return;
-  queue::ChangeMessageVisibilityBatch change{receive_->queue, {}};
+  std::vector<std::string> handles;
   for (const queue::Message& message : received->messages)
-    change.entries.push_back({std::to_string(change.entries.size()), message.receipt_handle, 0});
-  service_.call(receive_->caller, std::move(change), std::make_shared<Ignored>());
+    handles.push_back(message.receipt_handle);
+  service_.give_back(*received_from_, std::move(handles));
 }
 
 }  // namespace canopy::gateway

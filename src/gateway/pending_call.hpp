@@ -62,8 +62,7 @@ class PendingCall final : public Call, public std::enable_shared_from_this<Pendi
   void begin(Owner& owner, queue::Caller caller, queue::Action action);
   void abandon();
 
-  // Makes the messages that this call has received visible at once: nobody got
-  // them.
+  // The messages that this call has received: nobody got them.
   void give_back(const queue::Outcome& outcome);
 
   bool cancelled() const noexcept override { return cancelled_.load(std::memory_order_acquire); }
@@ -79,12 +78,7 @@ class PendingCall final : public Call, public std::enable_shared_from_this<Pendi
   Service& service_;
   std::atomic<bool> cancelled_ = false;
   Owner* owner_ = nullptr;
-  // Of a receive, for give_back().
-  struct Receive {
-    queue::Caller caller;
-    queue::QueueName queue;
-  };
-  std::optional<Receive> receive_;
+  std::optional<queue::QueueName> received_from_;  // of a receive, for give_back()
 };
 
 }  // namespace canopy::gateway

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "queue/actions.hpp"
 
@@ -34,6 +35,10 @@ class Service {
   // The call, which may wait, has become cancelled(): it need not be kept, and
   // done() will be ignored. It may be over already.
   virtual void cancelled(const std::shared_ptr<Call>& call) = 0;
+
+  // The answer to a receive reached nobody: its messages are available again as
+  // if they had not been received.
+  virtual void give_back(queue::QueueName queue, std::vector<std::string> receipt_handles) = 0;
 
   // Why the service does not work at the moment; empty: it does.
   virtual std::string problem() const { return {}; }

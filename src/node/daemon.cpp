@@ -1,5 +1,6 @@
 #include "node/daemon.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -7,13 +8,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <canopy/gateway.hpp>
 #include <canopy/node.hpp>
 
 #include "net/listen_error.hpp"
@@ -61,7 +65,12 @@ class Daemon {
       : settings_(settings), node_(io_.get_executor(), to_node_options(settings)) {
     const std::string socket = control_path(settings);
     prepare_control_directory(socket);
+    if (settings.gateway.listen) gateway_.emplace(node_, to_gateway_options(settings.gateway));
     control_.emplace(io_, node_, socket, [this] { stop(); });
+  }
+
+  ~Daemon() {
+    if (draining_.joinable()) draining_.join();
   }
 
   int run() {
@@ -85,18 +94,35 @@ class Daemon {
               fmt::format("canopyd {} listening on {}\nid {}\ncontrol socket {}\n{}\n", self.name,
                           self.addresses.front(), self.id.to_hex(), control_->path(),
                           describe(node_.beginning(), settings_)));
+    if (gateway_) announce_gateway();
   }
 
-  // A terminal that closes may send SIGHUP more than once; nohup has it ignored.
+  void announce_gateway() {
+    write_out(STDOUT_FILENO, fmt::format("queues at {}\n", gateway_->url()));
+    if (!gateway_->durable())
+      log::warn("queues are kept in memory and end with this process: give --data to keep them");
+    if (settings_.gateway.allow_anonymous)
+      log::warn("the gateway accepts requests of anybody who reaches it");
+  }
+
+  // With a credentials file SIGHUP reads it anew, as with other daemons. Without one
+  // it is that of a terminal that closes, which may come more than once; nohup has
+  // it ignored.
   void wait_for_hangup() {
     struct sigaction inherited {};
-    if (::sigaction(SIGHUP, nullptr, &inherited) == 0 && inherited.sa_handler != SIG_IGN)
+    if (reloads())
+      signals_.add(SIGHUP);
+    else if (::sigaction(SIGHUP, nullptr, &inherited) == 0 && inherited.sa_handler != SIG_IGN)
       signals_.add(SIGHUP);
   }
 
   void wait_for_signal() {
     signals_.async_wait([this](error_code error, int signal) {
       if (error) return;
+      if (signal == SIGHUP && reloads()) {
+        reload();
+        return wait_for_signal();
+      }
       if (stopping_ && signal != SIGHUP) {
         log::warn("{} again: stopping at once", ::strsignal(signal));
         at_once_ = true;
@@ -108,6 +134,18 @@ class Daemon {
     });
   }
 
+  bool reloads() const { return gateway_ && !settings_.gateway.credentials.empty(); }
+
+  void reload() {
+    if (stopping_) return;
+    try {
+      gateway_->reload_credentials();
+      log::info("the credentials in {} are in force", settings_.gateway.credentials);
+    } catch (const std::exception& problem) {
+      log::error("{}: those read before stay in force", problem.what());
+    }
+  }
+
   void ended(error_code error) {
     if (!error || stopping_) return;
     const std::string failure = node_.failure();
@@ -117,6 +155,19 @@ class Daemon {
 
   void stop() {
     if (std::exchange(stopping_, true)) return;
+    if (!gateway_) return depart();
+    // It blocks, and signals have to be heard meanwhile.
+    draining_ = std::thread([this] {
+      const auto deadline = std::chrono::steady_clock::now() + settings_.departure_time_max;
+      while (!at_once_ && !gateway_->drain(drain_step) &&
+             std::chrono::steady_clock::now() < deadline) {
+      }
+      gateway_.reset();
+      boost::asio::post(io_, [this] { depart(); });
+    });
+  }
+
+  void depart() {
     node_.async_stop([this](error_code error) {
       if (error) log::warn("stopped before everything was handed over: {}", error.message());
       finish(0);
@@ -131,14 +182,17 @@ class Daemon {
   }
 
   static constexpr auto farewell_time_max = std::chrono::seconds(3);
+  static constexpr auto drain_step = std::chrono::milliseconds(100);
 
   const DaemonSettings& settings_;
   boost::asio::io_context io_{1};
   boost::asio::signal_set signals_{io_, SIGTERM, SIGINT};
   Node node_;
+  std::optional<Gateway> gateway_;
+  std::thread draining_;
   std::optional<ControlServer> control_;
   bool stopping_ = false;
-  bool at_once_ = false;
+  std::atomic<bool> at_once_ = false;
   int status_ = 0;
 };
 

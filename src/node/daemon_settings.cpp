@@ -154,9 +154,11 @@ void declare_limits(OptionTable& table, DaemonSettings& settings) {
 
 void declare_options(OptionTable& table, DaemonSettings& settings) {
   declare_place(table, settings);
+  declare_gateway(table, settings.gateway);
   declare_cluster(table, settings);
   declare_tuning(table, settings);
   declare_limits(table, settings);
+  declare_queue_limits(table, settings.gateway);
 }
 
 std::string node_name(const DaemonSettings& settings) {

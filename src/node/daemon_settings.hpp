@@ -11,6 +11,7 @@
 
 #include "base/option_table.hpp"
 #include "base/peer.hpp"
+#include "node/gateway_settings.hpp"
 #include "scribe/overlay_peer.hpp"
 
 namespace canopy::node {
@@ -28,6 +29,7 @@ struct DaemonSettings {
   std::string control;  // empty: see control_path.hpp
   std::string config;
   bool check_config = false;
+  GatewaySettings gateway;
   Profile profile = Profile::lan;
   std::string zone;
   LogLevel log_level = LogLevel::info;

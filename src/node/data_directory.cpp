@@ -20,6 +20,8 @@
 
 #include <canopy/options.hpp>
 
+#include "node/entropy.hpp"
+
 namespace canopy::node {
 namespace {
 
@@ -58,11 +60,20 @@ std::string to_text(const Identity& identity) {
              {"cluster", identity.cluster},
              {"cluster_uuid",
               identity.cluster_uuid.is_nil() ? std::string() : identity.cluster_uuid.to_string()},
+             {"store_uuid", identity.store.to_string()},
              {"digit_bits", identity.digit_bits},
              {"leaf_set_size", identity.leaf_set_size},
              {"incarnation", identity.incarnation},
          }) +
          "\n";
+}
+
+Uuid uuid_from(const json::value& value, std::string_view key) {
+  const auto text = json::value_to<std::string>(value);
+  if (text.empty()) return {};
+  const std::optional<Uuid> uuid = Uuid::parse(text);
+  if (!uuid) throw std::runtime_error(fmt::format("its {} is not a UUID", key));
+  return *uuid;
 }
 
 Identity from_text(const std::string& text) {
@@ -75,12 +86,10 @@ Identity from_text(const std::string& text) {
   if (!id) throw std::runtime_error("its id is not hexadecimal");
   identity.id = *id;
   identity.cluster = json::value_to<std::string>(value.at("cluster"));
-  std::string uuid = json::value_to<std::string>(value.at("cluster_uuid"));
-  if (!uuid.empty()) {
-    std::optional<Uuid> parsed = Uuid::parse(uuid);
-    if (!parsed) throw std::runtime_error("its cluster_uuid is not a UUID");
-    identity.cluster_uuid = *parsed;
-  }
+  identity.cluster_uuid = uuid_from(value.at("cluster_uuid"), "cluster_uuid");
+  // Directories of earlier versions have none.
+  if (const json::value* store = value.as_object().if_contains("store_uuid"))
+    identity.store = uuid_from(*store, "store_uuid");
   identity.digit_bits = value.at("digit_bits").to_number<unsigned>();
   identity.leaf_set_size = value.at("leaf_set_size").to_number<unsigned>();
   identity.incarnation = value.at("incarnation").to_number<std::uint64_t>();
@@ -153,7 +162,7 @@ DataDirectory DataDirectory::open(const std::string& path, const Identity& wante
   DataDirectory directory(path, lock_directory(path));
   leave_pid(directory.lock_);
   Identity identity = wanted;
-  identity.cluster_uuid = {};
+  identity.cluster_uuid = identity.store = {};
   identity.incarnation = 0;
   if (std::optional<Identity> kept = directory.read()) {
     std::string difference = contradiction(*kept, wanted);
@@ -166,6 +175,8 @@ DataDirectory DataDirectory::open(const std::string& path, const Identity& wante
   }
   auto wall = static_cast<std::uint64_t>(std::max<std::int64_t>(now.time_since_epoch().count(), 1));
   identity.incarnation = std::max(identity.incarnation + 1, wall);
+  if (identity.store.is_nil())
+    identity.store = Uuid::from_random_bits(system_entropy(), system_entropy());
   if (error_code error = directory.write(identity))
     throw StartError(
         fmt::format("cannot write to the data directory {}: {}", path, error.message()));

@@ -25,6 +25,7 @@ struct Identity {
   Id id;
   std::string cluster;  // its name
   Uuid cluster_uuid;    // nil until founded or joined
+  Uuid store;           // of the queues kept here; drawn with the directory
   unsigned digit_bits = 4;
   unsigned leaf_set_size = 16;
   std::uint64_t incarnation = 0;  // of the latest boot
@@ -33,7 +34,7 @@ struct Identity {
 class DataDirectory {
  public:
   // Makes the directory if need be, locks it and checks `wanted` against it
-  // (its cluster_uuid and incarnation are not looked at). Writes and gives an
+  // (its UUIDs and incarnation are not looked at). Writes and gives an
   // incarnation larger than any before. Throws StartError.
   static DataDirectory open(const std::string& path, const Identity& wanted, WallTime now);
 

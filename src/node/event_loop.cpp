@@ -1,19 +1,14 @@
 #include "node/event_loop.hpp"
 
-#include <csignal>
-
 #include <pthread.h>
+
+#include "node/signal_guard.hpp"
 
 namespace canopy::node {
 
 void EventLoop::start() {
-  // Signals belong to the application's threads.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const SignalGuard guard;
   thread_ = std::thread([this] { context_.run(); });
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ::pthread_setname_np(thread_.native_handle(), name_);
 }
 

@@ -1,7 +1,7 @@
 // One thread with its io_context: an event loop of the node.
 //
-// A node has one for the overlay, and one for the disk where it keeps data;
-// gateways will have theirs. Start and stop belong to one thread, the owner's.
+// A node has one for the overlay, and one for the disk where it keeps data.
+// Start and stop belong to one thread, the owner's.
 #pragma once
 
 #include <thread>

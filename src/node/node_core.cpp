@@ -58,6 +58,8 @@ NodeCore::NodeCore(boost::asio::any_io_executor executor, NodeOptions options) {
     identity = directory_->identity();
     disk_loop_.emplace("canopy-disk");
   }
+  data_directory_ = options.data_directory;
+  identity_ = identity;
   mailbox_ = std::make_shared<node::Mailbox>(
       overlay_loop_.context(),
       node::Mailbox::Limits{options.mailbox_calls_max, options.mailbox_bytes_max});

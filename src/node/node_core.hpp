@@ -35,6 +35,9 @@ class NodeCore {
 
   const PeerInfo& self() const noexcept { return self_; }
   Beginning beginning() const noexcept { return beginning_; }
+  // As of the start; the cluster may come later.
+  const node::Identity& identity() const noexcept { return identity_; }
+  const std::string& data_directory() const noexcept { return data_directory_; }
   std::string failure() const;
 
  private:
@@ -43,13 +46,14 @@ class NodeCore {
 
   std::optional<node::DataDirectory> directory_;  // of the disk's thread, once that runs
 
-  // The overlay's thread never waits for the disk. Storage and queues will run
-  // on the disk's loop, gateways on loops of their own.
+  // The overlay's thread never waits for the disk.
   node::EventLoop overlay_loop_{"canopy-overlay"};
   std::optional<node::EventLoop> disk_loop_;
   std::shared_ptr<node::Mailbox> mailbox_;
   std::unique_ptr<node::Overlay> overlay_;
 
+  std::string data_directory_;  // empty: nothing is kept
+  node::Identity identity_;
   PeerInfo self_;
   Beginning beginning_ = Beginning::founds;
   mutable std::mutex mutex_;

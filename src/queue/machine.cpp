@@ -245,6 +245,8 @@ std::optional<WallTime> Machine::next_deadline() const {
   return WallTime(std::chrono::milliseconds(first));
 }
 
+WallTime Machine::now() const { return WallTime(std::chrono::milliseconds(parts_->state.now)); }
+
 Machine::Statistics Machine::statistics() const {
   return {parts_->state.catalogue.loaded(), parts_->state.waiters.size(),
           parts_->receiving.waiters_refused(), parts_->commands, parts_->retries};

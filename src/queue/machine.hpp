@@ -60,6 +60,10 @@ class Machine {
   void give_back(const QueueName& queue, const std::vector<std::string>& handles, WallTime now,
                  Host& host);
 
+  // The time as commands know it, which never goes back: no command is older than
+  // this, however the machine's clock was set when they were made.
+  WallTime now() const;
+
   struct Statistics {
     std::size_t queues_loaded = 0;
     std::size_t waiters = 0;

@@ -22,6 +22,7 @@ class FaultLog final : public Log {
   std::size_t pending() const { return pending_.size(); }
 
   boost::system::result<std::uint64_t> submit(Buffer record) override;
+  boost::system::error_code fault() const override { return fault_; }
   std::uint64_t first() const override { return segments_.first(); }
   std::uint64_t last() const override { return segments_.last(); }
   void replay(std::uint64_t from, const UseRecord& use) override { segments_.replay(from, use); }

@@ -48,6 +48,9 @@ class Log {
   // too much is pending; too_large, this never fits; or why the last write failed.
   virtual boost::system::result<std::uint64_t> submit(Buffer record) = 0;
 
+  // Why submit() refuses until the log can write again; nothing: it does not.
+  virtual boost::system::error_code fault() const = 0;
+
   // Indices of the oldest record kept, and of the last one persisted; without
   // any record first() is last() + 1.
   virtual std::uint64_t first() const = 0;

@@ -17,6 +17,7 @@ class MemoryLog final : public Log {
   MemoryLog& operator=(const MemoryLog&) = delete;
 
   boost::system::result<std::uint64_t> submit(Buffer record) override;
+  boost::system::error_code fault() const override { return {}; }
   std::uint64_t first() const override { return first_; }
   std::uint64_t last() const override { return last_; }
   void replay(std::uint64_t from,

@@ -179,7 +179,8 @@ void check_owner(rocksdb::DB& db, const std::string& directory, const Owner& wan
 
 class RocksStore::Listener final : public rocksdb::EventListener {
  public:
-  explicit Listener(std::function<void(const std::string&)> warn) : warn_(std::move(warn)) {}
+  explicit Listener(std::function<void(const std::string&)> on_problem)
+      : on_problem_(std::move(on_problem)) {}
 
   std::uint64_t persisted() const { return persisted_.load(std::memory_order_acquire); }
   void reached(std::uint64_t index) {
@@ -198,25 +199,25 @@ class RocksStore::Listener final : public rocksdb::EventListener {
 
   void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status* status) override {
     failing_ = true;
-    warn_("the store cannot write: " + status->ToString());
+    on_problem_("the store cannot write: " + status->ToString());
   }
 
   void OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecoveryInfo& info) override {
     if (!info.new_bg_error.ok()) return;
     failing_ = false;
-    warn_("the store can write again");
+    on_problem_({});
   }
 
   bool is_failing() const { return failing_; }
 
  private:
-  const std::function<void(const std::string&)> warn_;
+  const std::function<void(const std::string&)> on_problem_;
   std::atomic<std::uint64_t> persisted_ = 0;
   std::atomic<bool> failing_ = false;
 };
 
 RocksStore::RocksStore(const std::string& directory, const RocksOptions& wanted)
-    : listener_(std::make_shared<Listener>(wanted.warn)) {
+    : listener_(std::make_shared<Listener>(wanted.on_problem)) {
   rocksdb::Options options = options_for(wanted);
   options.listeners.push_back(listener_);
   std::error_code failed;

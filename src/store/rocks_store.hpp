@@ -30,8 +30,8 @@ struct RocksOptions {
   Owner owner;
   std::uint64_t memory_bytes = 256 << 20;  // write buffers, cached blocks, indices and filters
   int open_files_max = 256;
-  // Told, on any thread, why the background work fails, and when it works again.
-  std::function<void(const std::string&)> warn = [](const std::string&) {};
+  // Told, on any thread, why the background work fails; an empty text: it works again.
+  std::function<void(const std::string& problem)> on_problem = [](const std::string&) {};
 };
 
 class RocksStore final : public KeyValueStore {

@@ -56,6 +56,11 @@ void SegmentedLog::start_writing() {
   work_.notify_one();
 }
 
+error_code SegmentedLog::fault() const {
+  Lock lock(mutex_);
+  return fault_;
+}
+
 std::uint64_t SegmentedLog::first() const {
   Lock lock(mutex_);
   return first_;

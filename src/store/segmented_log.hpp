@@ -27,6 +27,7 @@ class SegmentedLog final : public Log {
   ~SegmentedLog() override;
 
   boost::system::result<std::uint64_t> submit(Buffer record) override;
+  boost::system::error_code fault() const override;
   std::uint64_t first() const override;
   std::uint64_t last() const override;
   void replay(std::uint64_t from, const UseRecord& use) override;

@@ -260,6 +260,13 @@ void FakeService::cancelled(const std::shared_ptr<Call>& call) {
   std::erase_if(waiting_, [&](const Request& request) { return request.call == call; });
 }
 
+void FakeService::give_back(queue::QueueName name, std::vector<std::string> receipt_handles) {
+  const std::lock_guard lock(mutex_);
+  for (Stored& stored : queues_.at(name).messages)
+    if (std::ranges::count(receipt_handles, stored.message.receipt_handle) > 0)
+      stored.visible_at = Clock::now();
+}
+
 std::string FakeService::problem() const {
   const std::lock_guard lock(mutex_);
   return problem_;

@@ -26,6 +26,7 @@ class FakeService final : public Service {
 
   void call(queue::Caller caller, queue::Action action, std::shared_ptr<Call> call) override;
   void cancelled(const std::shared_ptr<Call>& call) override;
+  void give_back(queue::QueueName name, std::vector<std::string> receipt_handles) override;
   std::string problem() const override;
 
   void set_problem(std::string problem);

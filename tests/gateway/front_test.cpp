@@ -10,6 +10,7 @@ class IdleService final : public Service {
  public:
   void call(queue::Caller, queue::Action, std::shared_ptr<Call>) override {}
   void cancelled(const std::shared_ptr<Call>&) override {}
+  void give_back(queue::QueueName, std::vector<std::string>) override {}
   std::string problem() const override { return problem_text; }
   std::string problem_text;
 };

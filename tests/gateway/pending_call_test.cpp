@@ -17,10 +17,15 @@ class SlowService final : public Service {
     calls.push_back(std::move(call));
   }
   void cancelled(const std::shared_ptr<Call>& call) override { told.push_back(call); }
+  void give_back(queue::QueueName queue, std::vector<std::string> receipt_handles) override {
+    EXPECT_EQ(queue, queue_name);
+    given_back = std::move(receipt_handles);
+  }
 
   std::vector<queue::Action> actions;
   std::vector<std::shared_ptr<Call>> calls;
   std::vector<std::shared_ptr<Call>> told;
+  std::vector<std::string> given_back;
 };
 
 class Owner final : public PendingCall::Owner {
@@ -83,13 +88,7 @@ TEST_F(PendingCallTest, GivesBackWhatCameTooLate) {
   call_->abandon();
   run();
   EXPECT_TRUE(owner_.outcomes.empty());
-  ASSERT_EQ(service_.actions.size(), 2U);
-  const auto& back = std::get<queue::ChangeMessageVisibilityBatch>(service_.actions[1]);
-  EXPECT_EQ(back.queue, queue_name);
-  ASSERT_EQ(back.entries.size(), 2U);
-  EXPECT_EQ(back.entries[1].receipt_handle, "h1");
-  EXPECT_EQ(back.entries[1].visibility_timeout, 0);
-  EXPECT_NE(back.entries[0].id, back.entries[1].id);
+  EXPECT_EQ(service_.given_back, (std::vector<std::string>{"h0", "h1"}));
 }
 
 TEST_F(PendingCallTest, HasNothingToGiveBackOfOtherActions) {
@@ -100,7 +99,7 @@ TEST_F(PendingCallTest, HasNothingToGiveBackOfOtherActions) {
   service_.calls[1]->done(queue::ReceiveMessageResult{});
   call_->abandon();
   run();
-  EXPECT_EQ(service_.actions.size(), 2U);
+  EXPECT_TRUE(service_.given_back.empty());
 }
 
 TEST_F(PendingCallTest, OutlivesTheLoop) {

@@ -25,9 +25,9 @@ class RocksStoreTest : public testing::Test {
   RocksStoreTest() {
     options_.owner = {Uuid::from_random_bits(1, 2), Uuid::from_random_bits(3, 4)};
     options_.memory_bytes = 4 << 20;
-    options_.warn = [this](const std::string& text) {
+    options_.on_problem = [this](const std::string& problem) {
       std::lock_guard lock(mutex_);
-      warnings_ += text + "\n";
+      told_ += (problem.empty() ? "works again" : problem) + "\n";
     };
   }
 
@@ -64,9 +64,9 @@ class RocksStoreTest : public testing::Test {
     store_ = std::make_unique<RocksStore>(path_, options_);
   }
 
-  bool was_warned(const std::string& text) {
+  bool was_told(const std::string& text) {
     std::lock_guard lock(mutex_);
-    return warnings_.find(text) != std::string::npos;
+    return told_.find(text) != std::string::npos;
   }
 
   std::string complaint() {
@@ -82,7 +82,7 @@ class RocksStoreTest : public testing::Test {
   std::string path_ = directory_.path() + "/store";
   RocksOptions options_;
   std::mutex mutex_;
-  std::string warnings_;
+  std::string told_;
   std::unique_ptr<RocksStore> store_;
 };
 
@@ -207,10 +207,10 @@ TEST_F(RocksStoreTest, FailsAndServesReadsWhileItCannotWriteAndRecoversByItself)
   EXPECT_EQ(store_->applied(), failed_at);
   store_->flush();
   EXPECT_TRUE(wait_until_persisted(failed_at));
-  while (!was_warned("can write again") && std::chrono::steady_clock::now() < deadline)
+  while (!was_told("works again") && std::chrono::steady_clock::now() < deadline)
     std::this_thread::yield();
-  EXPECT_TRUE(was_warned("cannot write: IO error"));
-  EXPECT_TRUE(was_warned("can write again"));
+  EXPECT_TRUE(was_told("cannot write: IO error"));
+  EXPECT_TRUE(was_told("works again"));
 }
 
 TEST_F(RocksStoreTest, AnUnfinishedOneIsMadeAnew) {

@@ -1,0 +1,207 @@
+#include "node/gateway_core.hpp"
+
+#include <future>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "base/option_value.hpp"
+#include "gateway/credentials.hpp"
+#include "gateway/http_server.hpp"
+#include "gateway/queue_url.hpp"
+#include "net/listen_error.hpp"
+#include "node/entropy.hpp"
+#include "node/node_core.hpp"
+#include "node/signal_guard.hpp"
+
+namespace canopy::detail {
+
+namespace {
+
+// Bits of an incarnation that QueueHost needs for itself.
+constexpr unsigned incarnation_shift = 16;
+
+queue::Limits limits_of(const GatewayOptions& options) {
+  const QueueLimits& given = options.limits;
+  const auto number = [](std::size_t value) { return static_cast<std::int64_t>(value); };
+  const auto millis = [](std::chrono::seconds span) {
+    return std::chrono::milliseconds(span).count();
+  };
+  queue::Limits limits;
+  const auto lower = [](queue::Range& range, std::int64_t max) {
+    range.max = max;
+    range.min = std::min(range.min, max);
+    range.usual = std::min(range.usual, max);
+  };
+  lower(limits.maximum_message_size, number(given.message_bytes_max));
+  limits.batch_bytes_max = given.batch_bytes_max;
+  limits.batch_entries_max = number(given.batch_entries_max);
+  lower(limits.visibility_timeout_s, given.visibility_timeout_max.count());
+  lower(limits.delay_s, given.delay_max.count());
+  lower(limits.retention_s, given.retention_max.count());
+  limits.retention_s.min = given.retention_min.count();
+  lower(limits.wait_s, given.wait_max.count());
+  limits.in_flight_max = given.in_flight_max;
+  limits.in_flight_fifo_max = given.in_flight_fifo_max;
+  limits.message_attributes_max = given.attributes_max;
+  limits.tags_max = given.tags_max;
+  limits.deduplication_ms = millis(given.deduplication);
+  limits.purge_interval_ms = millis(given.purge_interval);
+  limits.deleted_recently_ms = millis(given.deleted_recently);
+  limits.waiters_max = options.receives_waiting_max;
+  return limits;
+}
+
+queue::SecretKey fresh_key() {
+  queue::SecretKey key{};
+  for (char& byte : key) byte = static_cast<char>(node::system_entropy());
+  return key;
+}
+
+node::QueueServiceOptions service_options(const NodeCore& node, const GatewayOptions& options) {
+  node::QueueServiceOptions service;
+  service.directory = node.data_directory();
+  // Queues are this peer's alone, whatever cluster it is in.
+  service.owner = {{}, node.identity().store};
+  service.memory_bytes = options.storage_memory_bytes;
+  service.request_bytes_max = options.waiting_bytes_max;
+  service.host.create_on_first_use = options.create_on_first_use;
+  queue::MachineConfig& machine = service.host.machine;
+  machine.limits = limits_of(options);
+  machine.origin = {node.identity().id.high64(), node.identity().incarnation << incarnation_shift};
+  machine.cell = machine.origin.peer;
+  machine.fresh_key = fresh_key();
+  machine.seed = node::system_entropy();
+  return service;
+}
+
+gateway::HttpOptions http_options(const GatewayOptions& options) {
+  gateway::HttpOptions http;
+  const auto listen = parse_endpoint(options.listen);
+  if (!listen)
+    throw StartError(
+        fmt::format("the gateway cannot listen on '{}': give HOST:PORT, such as "
+                    "127.0.0.1:9324",
+                    options.listen));
+  if (options.certificate_file.empty() != options.key_file.empty())
+    throw StartError("TLS at the gateway needs both a certificate and its key");
+  http.listen = *listen;
+  http.threads = options.threads;
+  http.limits.body_bytes_max = options.request_bytes_max;
+  http.connections_max = options.connections_max;
+  http.certificate_file = options.certificate_file;
+  http.key_file = options.key_file;
+  return http;
+}
+
+gateway::FrontOptions front_options(const GatewayOptions& options) {
+  if (!gateway::is_account(options.default_account))
+    throw StartError(
+        fmt::format("'{}' is no account: give twelve digits", options.default_account));
+  gateway::FrontOptions front;
+  front.access.allow_anonymous = options.allow_anonymous;
+  front.access.default_account = options.default_account;
+  front.access.default_region = options.default_region;
+  front.batch_entries_max = options.limits.batch_entries_max;
+  return front;
+}
+
+gateway::Credentials credentials_of(const GatewayOptions& options) {
+  if (options.credentials_file.empty())
+    return gateway::Credentials::from_environment(options.default_account);
+  return gateway::Credentials::load(options.credentials_file, options.default_account);
+}
+
+// Waits for the outcome of an action at start-up.
+class Answer final : public gateway::Call {
+ public:
+  bool cancelled() const noexcept override { return false; }
+  void done(queue::Outcome outcome) override { outcome_.set_value(std::move(outcome)); }
+  queue::Outcome get() { return outcome_.get_future().get(); }
+
+ private:
+  std::promise<queue::Outcome> outcome_;
+};
+
+queue::Outcome ask(gateway::Service& service, const std::string& account, queue::Action action) {
+  const auto answer = std::make_shared<Answer>();
+  service.call({account, account}, std::move(action), answer);
+  return answer->get();
+}
+
+}  // namespace
+
+GatewayCore::GatewayCore(std::shared_ptr<NodeCore> node, GatewayOptions options)
+    : node_(std::move(node)), options_(std::move(options)) {
+  const node::SignalGuard guard;
+  gateway::HttpOptions http = http_options(options_);
+  gateway::FrontOptions front = front_options(options_);
+  try {
+    gateway::Credentials credentials = credentials_of(options_);
+    queues_ = std::make_unique<node::QueueService>(service_options(*node_, options_));
+    declare_queues();
+    server_ = std::make_unique<gateway::HttpServer>(std::move(http), std::move(front), *queues_);
+    server_->set_credentials(std::move(credentials));
+  } catch (const StartError&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw StartError(error.what());
+  }
+}
+
+GatewayCore::~GatewayCore() = default;
+
+void GatewayCore::declare_queues() {
+  const std::string& account = options_.default_account;
+  for (const GatewayQueue& declared : options_.queues) {
+    const queue::QueueName name{options_.default_region, account, declared.name};
+    queue::Attributes attributes = declared.attributes;
+    if (declared.name.ends_with(".fifo")) attributes.emplace("FifoQueue", "true");
+    auto outcome = ask(*queues_, account, queue::CreateQueue{name, attributes, {}});
+    if (outcome.has_error() && outcome.error().code == queue::ErrorCode::queue_name_exists) {
+      attributes.erase("FifoQueue");
+      outcome = ask(*queues_, account, queue::SetQueueAttributes{name, attributes});
+    }
+    if (outcome.has_error())
+      throw StartError(
+          fmt::format("the queue '{}' cannot be made: {}", declared.name, outcome.error().message));
+  }
+}
+
+std::string GatewayCore::url() const {
+  return fmt::format("{}://{}", options_.certificate_file.empty() ? "http" : "https",
+                     format_endpoint(server_->endpoint()));
+}
+
+bool GatewayCore::durable() const { return !node_->data_directory().empty(); }
+
+void GatewayCore::reload_credentials() {
+  try {
+    server_->set_credentials(credentials_of(options_));
+  } catch (const std::exception& error) {
+    throw StartError(error.what());
+  }
+}
+
+bool GatewayCore::drain(std::chrono::milliseconds time_max) {
+  server_->drain(time_max);
+  return server_->counters().connections == 0;
+}
+
+}  // namespace canopy::detail
+
+namespace canopy {
+
+Gateway::Gateway(Node& node, GatewayOptions options)
+    : core_(std::make_unique<detail::GatewayCore>(node.core_, std::move(options))) {}
+
+Gateway::~Gateway() = default;
+
+std::string Gateway::url() const { return core_->url(); }
+bool Gateway::durable() const { return core_->durable(); }
+std::string Gateway::problem() const { return core_->service().problem(); }
+void Gateway::reload_credentials() { core_->reload_credentials(); }
+bool Gateway::drain(std::chrono::milliseconds time_max) { return core_->drain(time_max); }
+
+}  // namespace canopy

@@ -1,0 +1,49 @@
+// What a Gateway owns: the queue service on its thread, and the HTTP server in
+// front of it.
+//
+// Thread-safe but for constructor and destructor.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include <canopy/gateway.hpp>
+
+#include "gateway/service.hpp"
+#include "node/queue_service.hpp"
+
+namespace canopy::gateway {
+class HttpServer;
+}  // namespace canopy::gateway
+
+namespace canopy::detail {
+
+class NodeCore;
+
+class GatewayCore {
+ public:
+  // Throws StartError.
+  GatewayCore(std::shared_ptr<NodeCore> node, GatewayOptions options);
+  ~GatewayCore();
+
+  std::string url() const;
+  bool durable() const;
+  void reload_credentials();
+  bool drain(std::chrono::milliseconds time_max);
+
+  // The queues, for those who ask from within the process.
+  gateway::Service& service() noexcept { return *queues_; }
+  node::QueueService& queues() noexcept { return *queues_; }
+  const GatewayOptions& options() const noexcept { return options_; }
+
+ private:
+  void declare_queues();
+
+  const std::shared_ptr<NodeCore> node_;  // holds the data directory's lock
+  const GatewayOptions options_;
+  std::unique_ptr<node::QueueService> queues_;
+  std::unique_ptr<gateway::HttpServer> server_;  // goes first
+};
+
+}  // namespace canopy::detail

@@ -1,0 +1,175 @@
+#include "node/gateway_settings.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "base/option_value.hpp"
+#include "gateway/queue_url.hpp"
+
+namespace canopy::node {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::seconds;
+
+std::optional<std::string> check_account(const std::string& text) {
+  if (gateway::is_account(text)) return std::nullopt;
+  return "give twelve digits";
+}
+
+std::optional<std::string> check_region(const std::string& text) {
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  };
+  if (!text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), fits))
+    return std::nullopt;
+  return "give lower-case letters, digits and dashes, such as us-east-1";
+}
+
+std::optional<std::string> check_file(const std::string& path) {
+  if (!path.empty()) return std::nullopt;
+  return "give a file, or leave the option out";
+}
+
+std::optional<std::string> check_queue(const std::string& text) {
+  if (parse_queue(text)) return std::nullopt;
+  return "give a name, and behind spaces ATTRIBUTE=VALUE, as in 'jobs VisibilityTimeout=60'";
+}
+
+seconds whole_seconds(Duration span) { return std::chrono::duration_cast<seconds>(span); }
+
+}  // namespace
+
+void declare_gateway(OptionTable& table, GatewaySettings& settings) {
+  table.add("gateway", settings.listen,
+            "serve the Amazon SQS API here; port 0 lets the system choose");
+  table
+      .add("credentials", settings.credentials,
+           "access keys that requests are checked against, as in ~/.aws/credentials; read anew at "
+           "SIGHUP")
+      .value_name("FILE")
+      .check(check_file);
+  table.add("allow-anonymous", settings.allow_anonymous,
+            "accept unsigned requests and unknown keys, unverified");
+  table.add("account", settings.account, "account of requests that name none").check(check_account);
+  table.add("region", settings.region, "region of requests that name none").check(check_region);
+  table
+      .add("queue", settings.queues,
+           "queue that is there from the start, with its attributes: 'NAME ATTRIBUTE=VALUE ...'")
+      .value_name("QUEUE")
+      .check(check_queue);
+  table.add("create-on-first-use", settings.create_on_first_use,
+            "make queues when they are first sent to, received from or asked about");
+  table
+      .add("gateway-certificate", settings.certificate,
+           "certificate chain in PEM, for TLS at the gateway")
+      .value_name("FILE")
+      .check(check_file);
+  table.add("gateway-key", settings.key, "the certificate's key in PEM")
+      .value_name("FILE")
+      .check(check_file);
+  table.add("gateway-threads", settings.threads, "threads for the gateway's connections")
+      .range(1, 64);
+  table.check([&settings]() -> std::optional<std::string> {
+    if (settings.certificate.empty() == settings.key.empty()) return std::nullopt;
+    return "gateway-certificate and gateway-key go together: give both or none";
+  });
+}
+
+void declare_queue_limits(OptionTable& table, GatewaySettings& settings) {
+  QueueLimits& limits = settings.values.limits;
+  table.add("limit.connections", settings.values.connections_max, "connections of the gateway")
+      .range(1, 1'000'000);
+  table.add("limit.request", settings.values.request_bytes_max, "body of a request at the gateway")
+      .bytes()
+      .range(std::size_t{64} << 10, std::size_t{256} << 20);
+  table
+      .add("limit.requests-waiting", settings.values.waiting_bytes_max,
+           "requests on their way to the queues")
+      .bytes()
+      .range(std::size_t{1} << 20, std::size_t{1} << 32);
+  table
+      .add("limit.receives-waiting", settings.values.receives_waiting_max,
+           "long polls; more are answered at once")
+      .range(0, 1'000'000);
+  table
+      .add("limit.storage-memory", settings.values.storage_memory_bytes,
+           "memory of the store of queues: write buffers and cache")
+      .bytes()
+      .range(std::uint64_t{8} << 20, std::uint64_t{1} << 40);
+  table.heading("sqs", "Queues (Amazon's limits by default)");
+  table.add("sqs.message-size", limits.message_bytes_max, "largest message, with its attributes")
+      .bytes()
+      .range(1'024, std::size_t{8} << 20);
+  table.add("sqs.batch-size", limits.batch_bytes_max, "largest batch of messages")
+      .bytes()
+      .range(1'024, std::size_t{8} << 20);
+  table.add("sqs.batch-entries", limits.batch_entries_max, "messages of a batch or a receive")
+      .range(1, 1'000);
+  table.add("sqs.visibility-timeout-max", settings.visibility_timeout_max, "of a message received")
+      .range(1s, 24h * 365);
+  table.add("sqs.delay-max", settings.delay_max, "of a message sent").range(0s, 24h * 365);
+  table.add("sqs.retention-min", settings.retention_min, "of messages that nobody deletes")
+      .range(1s, 24h * 365);
+  table.add("sqs.retention-max", settings.retention_max, "of messages that nobody deletes")
+      .range(1s, 24h * 3650);
+  table.add("sqs.wait-max", settings.wait_max, "of a receive").range(0s, 1h);
+  table.add("sqs.in-flight", limits.in_flight_max, "messages received and not deleted, a queue")
+      .range(1, 10'000'000);
+  table.add("sqs.in-flight-fifo", limits.in_flight_fifo_max, "the same of a FIFO queue")
+      .range(1, 10'000'000);
+  table.add("sqs.attributes", limits.attributes_max, "attributes of a message").range(0, 1'000);
+  table.add("sqs.tags", limits.tags_max, "tags of a queue").range(0, 1'000);
+  table.add("sqs.deduplication", settings.deduplication, "memory for deduplication ids")
+      .range(1s, 24h);
+  table.add("sqs.purge-interval", settings.purge_interval, "between two purges of a queue")
+      .range(0s, 1h);
+  table
+      .add("sqs.deleted-recently", settings.deleted_recently,
+           "before a deleted queue's name can be used again; Amazon has 60s")
+      .range(0s, 1h);
+  table.check([&settings]() -> std::optional<std::string> {
+    if (settings.retention_min <= settings.retention_max) return std::nullopt;
+    return "sqs.retention-min must not be longer than sqs.retention-max";
+  });
+}
+
+std::optional<GatewayQueue> parse_queue(const std::string& text) {
+  std::istringstream words(text);
+  GatewayQueue queue;
+  if (!(words >> queue.name) || queue.name.find('=') != std::string::npos) return std::nullopt;
+  for (std::string word; words >> word;) {
+    const std::size_t equals = word.find('=');
+    if (equals == 0 || equals == std::string::npos) return std::nullopt;
+    queue.attributes[word.substr(0, equals)] = word.substr(equals + 1);
+  }
+  return queue;
+}
+
+GatewayOptions to_gateway_options(const GatewaySettings& settings) {
+  GatewayOptions options = settings.values;
+  options.listen = format_endpoint(settings.listen.value());
+  options.threads = settings.threads;
+  options.credentials_file = settings.credentials;
+  options.allow_anonymous = settings.allow_anonymous;
+  options.default_account = settings.account;
+  options.default_region = settings.region;
+  options.certificate_file = settings.certificate;
+  options.key_file = settings.key;
+  options.create_on_first_use = settings.create_on_first_use;
+  for (const std::string& text : settings.queues)
+    options.queues.push_back(parse_queue(text).value());
+  QueueLimits& limits = options.limits;
+  limits.visibility_timeout_max = whole_seconds(settings.visibility_timeout_max);
+  limits.delay_max = whole_seconds(settings.delay_max);
+  limits.retention_min = whole_seconds(settings.retention_min);
+  limits.retention_max = whole_seconds(settings.retention_max);
+  limits.wait_max = whole_seconds(settings.wait_max);
+  limits.deduplication = whole_seconds(settings.deduplication);
+  limits.purge_interval = whole_seconds(settings.purge_interval);
+  limits.deleted_recently = whole_seconds(settings.deleted_recently);
+  return options;
+}
+
+}  // namespace canopy::node

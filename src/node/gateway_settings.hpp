@@ -1,0 +1,51 @@
+// The daemon's options for its gateway, part of its one table.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <canopy/gateway.hpp>
+
+#include "base/option_table.hpp"
+#include "base/peer.hpp"
+#include "base/time.hpp"
+
+namespace canopy::node {
+
+struct GatewaySettings {
+  std::optional<Endpoint> listen;  // none: no gateway
+  std::string credentials;
+  bool allow_anonymous = false;
+  std::string account = "000000000000";
+  std::string region = "us-east-1";
+  std::string certificate;
+  std::string key;
+  unsigned threads = 1;
+  std::vector<std::string> queues;  // "NAME ATTRIBUTE=VALUE ..."
+  bool create_on_first_use = false;
+
+  GatewayOptions values;  // what is bound as it is
+  Duration visibility_timeout_max = values.limits.visibility_timeout_max;
+  Duration delay_max = values.limits.delay_max;
+  Duration retention_min = values.limits.retention_min;
+  Duration retention_max = values.limits.retention_max;
+  Duration wait_max = values.limits.wait_max;
+  Duration deduplication = values.limits.deduplication;
+  Duration purge_interval = values.limits.purge_interval;
+  Duration deleted_recently = values.limits.deleted_recently;
+};
+
+// The settings must outlive the table.
+void declare_gateway(OptionTable& table, GatewaySettings& settings);
+void declare_queue_limits(OptionTable& table, GatewaySettings& settings);
+
+// A queue as the option `queue` gives it; nothing if it is not of that form.
+std::optional<GatewayQueue> parse_queue(const std::string& text);
+
+// Of settings that have `listen`.
+GatewayOptions to_gateway_options(const GatewaySettings& settings);
+
+}  // namespace canopy::node

@@ -1,0 +1,208 @@
+#include "node/queue_service.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <variant>
+
+#include <boost/system/system_error.hpp>
+#include <pthread.h>
+
+#include <canopy/options.hpp>
+
+#include "node/boot_timer.hpp"
+#include "node/signal_guard.hpp"
+#include "store/damage.hpp"
+#include "store/memory_log.hpp"
+#include "store/memory_store.hpp"
+
+namespace canopy::node {
+
+namespace {
+
+// For the answers to what is in the log at the end.
+constexpr Duration farewell_max = std::chrono::seconds(3);
+constexpr Duration farewell_pause = std::chrono::milliseconds(10);
+
+std::size_t bytes_of(const queue::SendEntry& entry) {
+  std::size_t bytes = entry.body.size();
+  for (const auto& [name, attribute] : entry.attributes)
+    bytes += name.size() + attribute.type.size() + attribute.value.size();
+  return bytes;
+}
+
+// What a request keeps in memory, roughly.
+std::size_t bytes_of(const queue::Action& action) {
+  std::size_t bytes = sizeof(QueueRequest);
+  if (const auto* send = std::get_if<queue::SendMessage>(&action)) bytes += bytes_of(send->entry);
+  if (const auto* batch = std::get_if<queue::SendMessageBatch>(&action))
+    for (const queue::SendEntry& entry : batch->entries) bytes += bytes_of(entry);
+  return bytes;
+}
+
+}  // namespace
+
+QueueService::QueueService(const QueueServiceOptions& options)
+    : requests_max_(options.requests_max),
+      request_bytes_max_(options.request_bytes_max),
+      host_(options.host) {
+  const SignalGuard guard;
+  try {
+    host_.start(open(options));
+  } catch (const store::Damage& damage) {
+    throw StartError(damage.what());
+  } catch (const boost::system::system_error& error) {
+    throw StartError(options.directory + ": " + error.what());
+  }
+  clock_.emplace(host_.time(), boot_now(), wall_now());
+  host_.begin(now());
+  thread_ = std::thread([this] { run(); });
+  ::pthread_setname_np(thread_.native_handle(), "canopy-storage");
+}
+
+QueueService::~QueueService() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    asleep_ = false;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+store::Opened QueueService::open(const QueueServiceOptions& options) {
+  if (options.directory.empty())
+    return {std::make_unique<store::MemoryStore>(),
+            std::make_unique<store::MemoryLog>(host_, post())};
+  store::Options store;
+  store.owner = options.owner;
+  store.store.memory_bytes = options.memory_bytes;
+  store.store.on_problem = [this](const std::string& problem) {
+    hand_over([&](Incoming& incoming) {
+      incoming.posted.emplace_back([this, problem] { host_.set_store_problem(problem); });
+    });
+  };
+  return store::open(options.directory, std::move(store), host_, post());
+}
+
+WallTime QueueService::now() { return clock_->at(boot_now(), wall_now()); }
+
+// --- From other threads ---
+
+template <class Add>
+void QueueService::hand_over(Add add) {
+  bool asleep = false;
+  {
+    const std::lock_guard lock(mutex_);
+    add(incoming_);
+    asleep = std::exchange(asleep_, false);
+  }
+  if (asleep) wake_.notify_one();
+}
+
+store::Post QueueService::post() {
+  return [this](std::function<void()> call) {
+    hand_over([&](Incoming& incoming) { incoming.posted.push_back(std::move(call)); });
+  };
+}
+
+void QueueService::call(queue::Caller caller, queue::Action action,
+                        std::shared_ptr<gateway::Call> call) {
+  const std::size_t bytes = bytes_of(action);
+  bool taken = false;
+  hand_over([&](Incoming& incoming) {
+    taken = !stopping_ && incoming.requests.size() < requests_max_ &&
+            incoming.request_bytes + bytes <= request_bytes_max_;
+    refused_ += taken ? 0 : 1;
+    if (!taken) return;
+    incoming.request_bytes += bytes;
+    incoming.requests.push_back({std::move(caller), std::move(action), std::move(call)});
+  });
+  if (!taken)
+    call->done(queue::Error{queue::ErrorCode::service_unavailable,
+                            "Too much is being asked at the moment. Try again."});
+}
+
+void QueueService::cancelled(const std::shared_ptr<gateway::Call>& call) {
+  hand_over([&](Incoming& incoming) { incoming.cancelled.push_back(call); });
+}
+
+void QueueService::give_back(queue::QueueName queue, std::vector<std::string> receipt_handles) {
+  hand_over([&](Incoming& incoming) {
+    incoming.given_back.push_back({std::move(queue), std::move(receipt_handles)});
+  });
+}
+
+std::string QueueService::problem() const {
+  const std::lock_guard lock(state_mutex_);
+  return problem_;
+}
+
+QueueService::Counters QueueService::counters() const {
+  Counters counters;
+  {
+    const std::lock_guard lock(state_mutex_);
+    counters = counters_;
+  }
+  const std::lock_guard lock(mutex_);
+  counters.refused = refused_;
+  return counters;
+}
+
+// --- The loop ---
+
+void QueueService::run() {
+  bool stopping = false;
+  MonoTime deadline = never;
+  while (!stopping || (!host_.idle() && boot_now() < deadline)) {
+    wait();
+    turn();
+    if (stopping) continue;
+    const std::lock_guard lock(mutex_);
+    stopping = stopping_;
+    deadline = boot_now() + farewell_max;
+  }
+  host_.close();
+}
+
+// Until there is something to do.
+void QueueService::wait() {
+  const std::optional<WallTime> next = host_.next_turn();
+  Duration left = next ? clock_->when(*next) - boot_now() : Duration::max();
+  std::unique_lock lock(mutex_);
+  if (stopping_) left = std::min(left, farewell_pause);
+  if (incoming_.empty() && left > Duration()) {
+    asleep_ = true;
+    const auto awake = [this] { return !asleep_; };
+    if (left == Duration::max())
+      wake_.wait(lock, awake);
+    else
+      wake_.wait_for(lock, left, awake);
+    asleep_ = false;
+  }
+  std::swap(batch_, incoming_);
+}
+
+void QueueService::turn() {
+  for (const auto& call : batch_.posted) call();
+  host_.apply(now());
+  for (QueueRequest& request : batch_.requests) host_.take(std::move(request));
+  for (const auto& call : batch_.cancelled) host_.cancel(call.get());
+  for (const GivenBack& given : batch_.given_back) host_.give_back(given.queue, given.handles);
+  host_.finish_turn();
+  publish_state();
+  batch_.posted.clear();
+  batch_.requests.clear();
+  batch_.cancelled.clear();
+  batch_.given_back.clear();
+  batch_.request_bytes = 0;
+}
+
+void QueueService::publish_state() {
+  std::string problem = host_.problem();
+  const std::lock_guard lock(state_mutex_);
+  problem_ = std::move(problem);
+  counters_ = {host_.counters(), host_.statistics(), 0};
+}
+
+}  // namespace canopy::node
