@@ -48,7 +48,9 @@ void declare_place(OptionTable& table, DaemonSettings& settings) {
       .check(check_peer);
   table.add("found", settings.found, "found a new cluster if no peer given by --join answers");
   table.add("cluster", settings.cluster, "the cluster's name").check(check_name);
-  table.add("data", settings.data, "directory that keeps the peer's identity across restarts")
+  table
+      .add("data", settings.data,
+           "directory that keeps the peer's identity and its queues across restarts")
       .value_name("DIR")
       .check(check_directory);
   table
@@ -63,6 +65,14 @@ void declare_place(OptionTable& table, DaemonSettings& settings) {
       .add("check-config", settings.check_config,
            "check the options, print what is in force, and exit")
       .flag_only();
+  table
+      .add("check-store", settings.check_store,
+           "verify the queues in this data directory, and exit: with 0 if all is well, 1 if not, 2 "
+           "if it cannot be checked")
+      .value_name("DIR")
+      .check(check_directory)
+      .flag_only();
+  table.add("json", settings.json, "with --check-store: print one JSON object").flag_only();
   table.add("profile", settings.profile, "network that timeouts are meant for")
       .choice("lan", Profile::lan)
       .choice("wan", Profile::wan);

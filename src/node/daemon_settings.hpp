@@ -29,6 +29,8 @@ struct DaemonSettings {
   std::string control;  // empty: see control_path.hpp
   std::string config;
   bool check_config = false;
+  std::string check_store;  // empty: run
+  bool json = false;
   GatewaySettings gateway;
   Profile profile = Profile::lan;
   std::string zone;

@@ -184,6 +184,15 @@ DataDirectory DataDirectory::open(const std::string& path, const Identity& wante
   return directory;
 }
 
+std::string DataDirectory::holder(const std::string& path) {
+  const int lock = ::open((path + "/lock").c_str(), O_RDWR | O_CLOEXEC);
+  if (lock < 0) return {};
+  const bool held = ::flock(lock, LOCK_EX | LOCK_NB) != 0;
+  const std::string holder = held ? holder_of(lock) : std::string();
+  ::close(lock);  // which unlocks
+  return holder;
+}
+
 DataDirectory::DataDirectory(DataDirectory&& other) noexcept
     : path_(std::move(other.path_)),
       lock_(std::exchange(other.lock_, -1)),

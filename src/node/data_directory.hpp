@@ -38,6 +38,9 @@ class DataDirectory {
   // incarnation larger than any before. Throws StartError.
   static DataDirectory open(const std::string& path, const Identity& wanted, WallTime now);
 
+  // Who has the directory locked, in words; empty: nobody.
+  static std::string holder(const std::string& path);
+
   DataDirectory(DataDirectory&& other) noexcept;
   DataDirectory& operator=(DataDirectory&&) = delete;
   ~DataDirectory();

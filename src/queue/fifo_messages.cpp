@@ -314,12 +314,14 @@ Pick FifoMessages::pick(const store::Reader& reader, const PickRules& rules,
   return pick;
 }
 
-std::vector<PickedMessage> FifoMessages::peek(const store::Reader& reader, Millis now,
-                                              std::size_t max) {
+std::vector<PickedMessage> FifoMessages::peek(const store::Reader& reader, const PeekRules& rules) {
+  const Millis now = rules.now;
   std::vector<PickedMessage> seen;
+  std::size_t bytes = 0;
   const std::string first = keys::of(keys::fifo_message, queue_);
   const auto cursor = reader.range(first, keys::after(first));
-  for (; cursor->valid() && seen.size() < max; cursor->next()) {
+  for (std::size_t steps = 0; cursor->valid() && rules.go_on(seen.size(), bytes, steps);
+       cursor->next(), ++steps) {
     const std::uint64_t sequence = keys::last_number_of(cursor->key());
     const auto times = times_of(cursor->value());
     if (!times) damaged("message");
@@ -337,6 +339,7 @@ std::vector<PickedMessage> FifoMessages::peek(const store::Reader& reader, Milli
       message.count = before.count;
       message.first_received = before.first_received;
     }
+    bytes += message.record.size();
     seen.push_back(std::move(message));
   }
   check(*cursor);

@@ -51,7 +51,7 @@ class FifoMessages {
   Pick pick(const store::Reader& reader, const PickRules& rules, std::uint64_t& receive);
   // Groups whose first message is not due, found by pick(), with its time.
   std::vector<std::pair<std::string, Millis>> take_early() { return std::exchange(early_, {}); }
-  std::vector<PickedMessage> peek(const store::Reader& reader, Millis now, std::size_t max);
+  std::vector<PickedMessage> peek(const store::Reader& reader, const PeekRules& rules);
   // One message by its place, as it was received.
   std::optional<PickedMessage> find(const store::Reader& reader, const ReceiptHandle& handle) const;
 

@@ -53,9 +53,12 @@ struct Limits {
 
   std::size_t waiters_max = 65'536;
   std::size_t queues_loaded_max = 16'384;
-  std::size_t attempts_kept_max = 1'024;  // a queue
-  std::size_t lanes_max = 256;            // message groups of a standard queue read at once
-  std::size_t ready_max = 128;            // messages of a queue read ahead
+  std::size_t attempts_kept_max = 1'024;   // a queue
+  std::size_t lanes_max = 256;             // message groups of a standard queue read at once
+  std::int64_t peek_max = 1'000;           // messages of a look at a queue
+  std::size_t peek_bytes_max = 8'388'608;  // it ends with the message that passes this,
+  std::size_t peek_steps_max = 50'000;     // or when it has passed so many, hidden ones too
+  std::size_t ready_max = 128;             // messages of a queue read ahead
   std::size_t ready_bytes_max = 128 * 1'024;
 };
 

@@ -244,13 +244,16 @@ void Receiving::serve(Host& host) {
 Outcome Receiving::peek(const PeekMessage& action, const Caller& caller) {
   const auto queue = state_.open(action.queue, caller, "ReceiveMessage");
   if (!queue) return queue.error();
-  ReceiveMessage wanted;
-  wanted.messages_max = action.messages_max;
-  if (auto error = check(wanted)) return std::move(*error);
-  const auto max = static_cast<std::size_t>(action.messages_max.value_or(1));
-  const auto seen = (*queue)->fifo()
-                        ? (*queue)->fifo_messages->peek(state_.reader, state_.now, max)
-                        : (*queue)->standard_messages->peek(state_.reader, state_.now, max);
+  const Limits& limits = state_.config.limits;
+  const std::int64_t max = action.messages_max.value_or(1);
+  if (max < 1 || max > limits.peek_max) {
+    return out_of_range("MaxNumberOfMessages", max,
+                        fmt::format("Must be between 1 and {}, if provided.", limits.peek_max));
+  }
+  PeekRules rules{state_.now, static_cast<std::size_t>(max), limits.peek_bytes_max,
+                  limits.peek_steps_max};
+  const auto seen = (*queue)->fifo() ? (*queue)->fifo_messages->peek(state_.reader, rules)
+                                     : (*queue)->standard_messages->peek(state_.reader, rules);
   ReceiveMessageResult result;
   for (const PickedMessage& message : seen) {
     result.messages.push_back(

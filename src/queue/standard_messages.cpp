@@ -234,20 +234,23 @@ Pick StandardMessages::pick(const store::Reader& reader, const PickRules& rules,
   return pick;
 }
 
-std::vector<PickedMessage> StandardMessages::peek(const store::Reader& reader, Millis now,
-                                                  std::size_t max) {
-  return_expired(now);
+std::vector<PickedMessage> StandardMessages::peek(const store::Reader& reader,
+                                                  const PeekRules& rules) {
+  return_expired(rules.now);
   std::vector<PickedMessage> seen;
+  std::size_t bytes = 0;
   const auto cursor = reader.range(keys::of(keys::message, queue_, head()),
                                    keys::after(keys::of(keys::message, queue_)));
-  for (; cursor->valid() && seen.size() < max; cursor->next()) {
+  for (std::size_t steps = 0; cursor->valid() && rules.go_on(seen.size(), bytes, steps);
+       cursor->next(), ++steps) {
     const Position at = keys::position_of(cursor->key());
     const auto flight = flights_.find(at);
-    if (at.time > now) continue;
+    if (at.time > rules.now) continue;
     if (flight != flights_.end() && flight->second.state != State::returned) continue;
     const Buffer record = Buffer::copy_of(cursor->value());
     const Flight known = flight != flights_.end() ? flight->second : known_receives(reader, at, 0);
     seen.push_back({at, {}, record, 0, known.count, known.first_received});
+    bytes += record.size();
   }
   check(*cursor);
   return seen;

@@ -32,6 +32,19 @@ struct PickRules {
   bool for_move = false;  // a move task takes them: no receive is counted
 };
 
+// What a look at the messages shows, without receiving them, and how much work it
+// may make.
+struct PeekRules {
+  Millis now = 0;
+  std::size_t messages_max = 1;
+  std::size_t bytes_max = 0;  // it ends with the message that passes this
+  std::size_t steps_max = 0;  // messages looked at, hidden ones too
+
+  bool go_on(std::size_t messages, std::size_t bytes, std::size_t steps) const {
+    return messages < messages_max && bytes < bytes_max && steps < steps_max;
+  }
+};
+
 struct PickedMessage {
   Position at;
   std::string group;  // FIFO only
@@ -71,7 +84,7 @@ class StandardMessages {
   // --- What the leader does. ---
   Pick pick(const store::Reader& reader, const PickRules& rules, std::uint64_t& receive);
   // What is visible, without receiving it.
-  std::vector<PickedMessage> peek(const store::Reader& reader, Millis now, std::size_t max);
+  std::vector<PickedMessage> peek(const store::Reader& reader, const PeekRules& rules);
 
   HandleState state_of(const store::Reader& reader, const ReceiptHandle& handle, std::uint64_t term,
                        Millis now);

@@ -289,6 +289,21 @@ TEST(StandardQueue, PeekingReceivesNothing) {
   EXPECT_EQ(loop.counts("q"), (Texts{"1", "1", "0"}));
 }
 
+TEST(StandardQueue, PeekingShowsManyButNotTooMuch) {
+  Limits limits;
+  limits.peek_bytes_max = 1'000;
+  Loop loop(limits);
+  loop.create("q");
+  for (int i = 0; i < 60; ++i) loop.send("q", std::string(10, 'x'));
+  const auto peek = [&](std::int64_t max) {
+    return loop.ask<ReceiveMessageResult>(PeekMessage{named("q"), max}).messages.size();
+  };
+  EXPECT_EQ(peek(12), 12U);
+  EXPECT_GT(peek(1'000), 10U);
+  EXPECT_LT(peek(1'000), 50U);
+  EXPECT_EQ(loop.fails(PeekMessage{named("q"), 1'001}).code, ErrorCode::invalid_parameter_value);
+}
+
 TEST(StandardQueue, WhatTheLogRefusedDidNotHappen) {
   Loop loop;
   loop.create("q");

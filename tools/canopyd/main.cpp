@@ -6,6 +6,7 @@
 #include "common/command_line.hpp"
 #include "common/standard_files.hpp"
 #include "node/daemon.hpp"
+#include "node/store_check.hpp"
 
 namespace {
 
@@ -16,7 +17,8 @@ constexpr const char* summary =
 constexpr const char* examples =
     "Examples:\n"
     "  canopyd --name a --listen 10.0.0.1:7400 --data /var/lib/canopy\n"
-    "  canopyd --name b --listen 10.0.0.2:7400 --join 10.0.0.1:7400\n";
+    "  canopyd --name b --listen 10.0.0.2:7400 --join 10.0.0.1:7400\n"
+    "  canopyd --gateway 127.0.0.1:9324 --allow-anonymous --data /var/lib/canopy\n";
 
 }  // namespace
 
@@ -32,6 +34,11 @@ int main(int argc, char** argv) {
   if (settings.check_config) {
     std::cout << table.effective_toml();
     return canopy::tools::end_output("canopyd", 0);
+  }
+  if (!settings.check_store.empty()) {
+    const auto check = canopy::node::check_store(settings.check_store, settings.json);
+    std::cout << check.text;
+    return canopy::tools::end_output("canopyd", check.status);
   }
   return canopy::node::run_daemon(settings);
 }
