@@ -358,8 +358,10 @@ std::string QueueHost::problem() const {
 }
 
 void QueueHost::set_store_problem(std::string problem) {
-  if (!problem.empty()) log::error("queues: changes are refused: {}", problem);
-  if (problem.empty() && !store_problem_.empty()) log::info("queues: the store can write again");
+  if (!problem.empty() && store_problem_.empty())
+    log::error("queues: changes are refused: {}", problem);
+  if (problem.empty() && !store_problem_.empty())
+    log::info("queues: the store can be written again");
   store_problem_ = std::move(problem);
 }
 

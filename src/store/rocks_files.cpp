@@ -12,7 +12,13 @@ using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 using rocksdb::Slice;
 
+// A lack of space is one as any other here: for that one RocksDB has a watch of its
+// own, which does not end where no compaction has told it the directory yet.
 IOStatus retryable(IOStatus status) {
+  if (status.IsNoSpace()) {
+    const char* text = status.getState();
+    status = IOStatus::IOError(text != nullptr ? text : "no space left");
+  }
   if (!status.ok()) status.SetRetryable(true);
   return status;
 }

@@ -12,7 +12,6 @@
 #include <rocksdb/iterator.h>
 #include <rocksdb/listener.h>
 #include <rocksdb/options.h>
-#include <rocksdb/sst_file_manager.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/table_properties_collectors.h>
 #include <rocksdb/write_batch.h>
@@ -90,8 +89,6 @@ rocksdb::Options options_for(const RocksOptions& wanted) {
   options.stats_dump_period_sec = 0;
   options.stats_persist_period_sec = 0;
   options.bgerror_resume_retry_interval = 500'000;  // microseconds
-  // It watches for room after the disk was full.
-  options.sst_file_manager.reset(rocksdb::NewSstFileManager(options.env));
   return options;
 }
 
