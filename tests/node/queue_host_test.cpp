@@ -1,0 +1,350 @@
+#include "node/queue_host.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "node/queue_host_loop.hpp"
+#include "store/damage.hpp"
+
+namespace canopy::node {
+namespace {
+
+using std::chrono::milliseconds;
+using Texts = std::vector<std::string>;
+
+TEST(QueueHost, AnswersWhenTheLogHasTheCommandAndNotBefore) {
+  HostLoop loop;
+  loop.create_queue("q");
+  const auto sent = loop.send("q", "m");
+  loop.turn();
+  loop.turn();
+  EXPECT_FALSE(sent->outcome);
+  loop.write_log();
+  EXPECT_FALSE(sent->outcome);
+  loop.turn();
+  EXPECT_TRUE(sent->ok());
+  const auto received = loop.receive("q");
+  loop.turn();
+  EXPECT_EQ(received->bodies(), Texts{"m"});
+}
+
+TEST(QueueHost, AppliesWhatIsPersistedAsOneBatch) {
+  HostLoop loop;
+  loop.create_queue("q");
+  const auto before = loop.host->counters();
+  std::vector<std::shared_ptr<TestCall>> sent;
+  for (int i = 0; i < 100; ++i) sent.push_back(loop.send("q", std::to_string(i)));
+  loop.settle(1);
+  EXPECT_TRUE(std::all_of(sent.begin(), sent.end(), [](auto& call) { return call->ok(); }));
+  EXPECT_EQ(loop.host->counters().batches - before.batches, 1U);
+  EXPECT_EQ(loop.host->counters().commands - before.commands, 100U);
+}
+
+TEST(QueueHost, RefusesSendsAndServesReadsWhileTheLogCannotBeWritten) {
+  HostLoop loop;
+  loop.create_queue("q");
+  loop.send("q", "kept");
+  loop.send("q", "kept too");
+  loop.settle();
+  loop.disk.faults.write_error = 1;
+  const auto lost = loop.send("q", "lost");
+  loop.settle();
+  EXPECT_TRUE(lost->refused());
+  EXPECT_NE(loop.host->problem(), "");
+  const auto refused = loop.send("q", "refused");
+  const auto received = loop.receive("q");
+  loop.turn();
+  EXPECT_TRUE(refused->refused());
+  EXPECT_EQ(received->messages().size(), 2U);
+  EXPECT_GE(loop.host->counters().refused, 2U);
+
+  loop.disk.faults.write_error = 0;
+  loop.settle();
+  EXPECT_EQ(loop.host->problem(), "");
+  loop.send("q", "again");
+  loop.settle();
+  const auto last = loop.receive("q");
+  loop.turn();
+  EXPECT_EQ(last->bodies(), Texts{"again"});
+}
+
+TEST(QueueHost, ADeleteThatTheLogRefusedDidNotHappen) {
+  HostLoop loop;
+  loop.create_queue("q");
+  loop.send("q", "m");
+  loop.settle();
+  const auto received = loop.receive("q");
+  loop.turn();
+  loop.disk.faults.sync_error = 1;
+  const std::string handle = received->messages().at(0).receipt_handle;
+  const auto removed = loop.ask(queue::DeleteMessage{named("q"), handle});
+  loop.settle();
+  EXPECT_TRUE(removed->refused());
+  loop.disk.faults.sync_error = 0;
+  loop.settle();
+  const auto again = loop.ask(queue::DeleteMessage{named("q"), handle});
+  loop.settle();
+  EXPECT_TRUE(again->ok());
+}
+
+TEST(QueueHost, DoesNotSpinWhileItIsRefused) {
+  HostLoop loop;
+  loop.create_queue("q");
+  loop.disk.faults.write_error = 1;
+  loop.send("q", "lost");
+  loop.settle();
+  const auto next = loop.host->next_turn();
+  ASSERT_TRUE(next);
+  EXPECT_GT(*next, loop.now());
+}
+
+TEST(QueueHost, RefusesChangesWhileTheStoreSaysThatItCannotWrite) {
+  HostLoop loop;
+  loop.create_queue("q");
+  loop.send("q", "m");
+  loop.settle();
+  loop.host->set_store_problem("the store cannot write: full");
+  const auto sent = loop.send("q", "x");
+  const auto received = loop.receive("q");
+  loop.settle();
+  EXPECT_TRUE(sent->refused());
+  EXPECT_EQ(received->bodies(), Texts{"m"});
+  EXPECT_EQ(loop.host->problem(), "the store cannot write: full");
+  loop.host->set_store_problem({});
+  const auto again = loop.send("q", "y");
+  loop.settle();
+  EXPECT_TRUE(again->ok());
+}
+
+TEST(QueueHost, WaitsWithTheBatchThatTheStoreRefuses) {
+  HostLoop loop;
+  loop.create_queue("q");
+  loop.store.faults.apply_error = 1;
+  const auto sent = loop.send("q", "m");
+  loop.settle();
+  EXPECT_FALSE(sent->outcome);
+  EXPECT_FALSE(loop.host->idle());
+  EXPECT_NE(loop.host->problem(), "");
+  const auto meanwhile = loop.receive("q");
+  loop.turn();
+  EXPECT_TRUE(meanwhile->refused());
+
+  loop.store.faults.apply_error = 0;
+  loop.advance(milliseconds(200));
+  loop.settle();
+  EXPECT_TRUE(sent->ok());
+  EXPECT_EQ(loop.host->problem(), "");
+  const auto received = loop.receive("q");
+  loop.turn();
+  EXPECT_EQ(received->bodies(), Texts{"m"});
+}
+
+TEST(QueueHost, GoesOnWithANewMachineWhenTheStoreCouldNotBeRead) {
+  HostLoop loop;
+  loop.create_queue("q");
+  loop.send("q", "m");
+  loop.settle();
+  loop.restart();  // nothing is cached
+  loop.settle();
+  loop.store.faults.read_error = 1;
+  const auto on_its_way = loop.send("q", "on its way");
+  const auto received = loop.receive("q");
+  loop.turn();
+  EXPECT_TRUE(on_its_way->refused());
+  EXPECT_TRUE(received->refused());
+  EXPECT_NE(loop.host->problem(), "");
+  EXPECT_GE(loop.host->counters().restarts, 1U);
+
+  loop.store.faults.read_error = 0;
+  loop.advance(milliseconds(1'500));
+  loop.settle();
+  EXPECT_EQ(loop.host->problem(), "");
+  const auto sent = loop.send("q", "later");
+  loop.settle();
+  EXPECT_TRUE(sent->ok());
+  const auto all = loop.receive("q");
+  loop.turn();
+  EXPECT_EQ(all->bodies(), (Texts{"m", "later"}));
+}
+
+TEST(QueueHost, GivesNothingToAClientThatIsGone) {
+  HostLoop loop;
+  loop.create_queue("q");
+  const auto gone = loop.receive("q", 20);
+  const auto stays = loop.receive("q", 20);
+  loop.turn();
+  gone->gone = true;
+  loop.send("q", "m");
+  loop.settle();
+  EXPECT_FALSE(gone->outcome);
+  ASSERT_TRUE(stays->outcome);
+  EXPECT_EQ(stays->bodies(), Texts{"m"});
+}
+
+TEST(QueueHost, ForgetsACancelledCall) {
+  HostLoop loop;
+  loop.create_queue("q");
+  const auto call = loop.receive("q", 20);
+  loop.turn();
+  EXPECT_EQ(loop.host->statistics().waiters, 1U);
+  loop.host->cancel(call.get());
+  EXPECT_EQ(loop.host->statistics().waiters, 0U);
+  EXPECT_EQ(call.use_count(), 1);
+}
+
+TEST(QueueHost, WhatIsGivenBackWasNotReceived) {
+  HostLoop loop;
+  loop.create_queue("q");
+  loop.send("q", "m");
+  loop.settle();
+  const auto first = loop.receive("q");
+  loop.turn();
+  loop.host->give_back(named("q"), {first->messages().at(0).receipt_handle});
+  const auto second = loop.receive("q");
+  loop.settle();
+  ASSERT_EQ(second->messages().size(), 1U);
+  EXPECT_EQ(second->messages()[0].attributes.at("ApproximateReceiveCount"), "1");
+}
+
+TEST(QueueHost, AnswersALongPollWhenItsTimeIsUp) {
+  HostLoop loop;
+  loop.create_queue("q");
+  const auto call = loop.receive("q", 5);
+  loop.turn();
+  ASSERT_TRUE(loop.host->next_turn());
+  EXPECT_EQ(*loop.host->next_turn(), loop.now() + milliseconds(5'000));
+  loop.advance(milliseconds(5'000));
+  loop.turn();
+  ASSERT_TRUE(call->outcome);
+  EXPECT_TRUE(call->bodies().empty());
+}
+
+TEST(QueueHost, MakesQueuesOnFirstUseIfAsked) {
+  QueueHostOptions options;
+  options.create_on_first_use = true;
+  HostLoop loop(1, options);
+  std::vector<std::shared_ptr<TestCall>> sent;
+  for (int i = 0; i < 3; ++i) sent.push_back(loop.send("q", std::to_string(i)));
+  const auto other = loop.ask(queue::PurgeQueue{named("other")});
+  loop.settle();
+  EXPECT_TRUE(std::all_of(sent.begin(), sent.end(), [](auto& call) { return call->ok(); }));
+  EXPECT_EQ(other->outcome->error().code, queue::ErrorCode::queue_does_not_exist);
+  loop.disk.faults.write_error = 1;
+  const auto failed = loop.send("new", "m");
+  loop.settle();
+  EXPECT_TRUE(failed->refused());
+}
+
+TEST(QueueHost, CutsTheLogWhenTheStoreHasFlushed) {
+  QueueHostOptions options;
+  options.flush_bytes = 100'000;
+  HostLoop loop(1, options);
+  loop.create_queue("q");
+  for (int i = 0; i < 400; ++i) {
+    loop.send("q", std::string(1'000, 'x'));
+    loop.settle(2);
+    loop.store.persist();
+  }
+  EXPECT_GT(loop.log_first(), 100U);
+  loop.crash();
+  loop.settle();
+  const auto count =
+      loop.ask(queue::GetQueueAttributes{named("q"), {"ApproximateNumberOfMessages"}});
+  loop.turn();
+  EXPECT_EQ(std::get<queue::GetQueueAttributesResult>(count->outcome->value())
+                .attributes.at("ApproximateNumberOfMessages"),
+            "400");
+}
+
+// Sends through faults and crashes, then takes all messages: what is wrong with
+// them, if anything.
+class FaultRun {
+ public:
+  FaultRun(std::uint64_t seed, bool ignores_syncs)
+      : random_(seed), loop_(seed), ignores_syncs_(ignores_syncs) {}
+
+  std::string problem() {
+    heal();
+    loop_.create_queue("q");
+    for (int step = 0; step < 200; ++step) {
+      if (random_.chance(0.1)) draw_faults();
+      sent_.emplace_back(std::to_string(step), loop_.send("q", std::to_string(step)));
+      go_on();
+      if (random_.chance(0.03)) crash();
+    }
+    crash();
+    loop_.settle();
+    const auto found = take_all();
+    for (const std::string& body : acknowledged_)
+      if (found.count(body) != 1)
+        return body + " is there " + std::to_string(found.count(body)) + " times";
+    return acknowledged_.size() > 5 ? "" : "hardly anything was sent";
+  }
+
+ private:
+  void heal() {
+    loop_.disk.faults = {};
+    loop_.disk.faults.ignores_syncs = ignores_syncs_;
+    loop_.store.faults = {};
+  }
+
+  void draw_faults() {
+    loop_.disk.faults.write_error = random_.chance(0.3) ? 0.3 : 0;
+    loop_.disk.faults.sync_error = random_.chance(0.3) ? 0.3 : 0;
+    loop_.store.faults.apply_error = random_.chance(0.2) ? 0.5 : 0;
+    loop_.store.faults.read_error = random_.chance(0.1) ? 0.2 : 0;
+  }
+
+  void go_on() {
+    if (random_.chance(0.7)) loop_.turn();
+    if (random_.chance(0.7)) loop_.write_log();
+    if (random_.chance(0.2)) loop_.store.persist();
+    if (random_.chance(0.1)) loop_.advance(milliseconds(random_.below(1'500)));
+    for (const auto& [text, call] : sent_)
+      if (call->ok()) acknowledged_.insert(text);
+  }
+
+  void crash() {
+    heal();
+    loop_.crash();
+    sent_.clear();
+  }
+
+  std::multiset<std::string> take_all() {
+    std::multiset<std::string> found;
+    for (;;) {
+      const auto received = loop_.receive("q");
+      loop_.settle(2);
+      if (!received->ok() || received->bodies().empty()) return found;
+      for (const std::string& body : received->bodies()) found.insert(body);
+    }
+  }
+
+  Random random_;
+  HostLoop loop_;
+  const bool ignores_syncs_;
+  std::set<std::string> acknowledged_;
+  std::vector<std::pair<std::string, std::shared_ptr<TestCall>>> sent_;
+};
+
+TEST(QueueHost, KeepsWhatItAcknowledgedThroughFaultsAndCrashes) {
+  for (std::uint64_t seed = 1; seed <= 150; ++seed)
+    EXPECT_EQ(FaultRun(seed, false).problem(), "") << "seed " << seed;
+}
+
+TEST(QueueHost, LosesWhatItAcknowledgedOnADiskThatIgnoresSyncs) {
+  int losses = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    try {
+      losses += FaultRun(seed, true).problem().empty() ? 0 : 1;
+    } catch (const store::Damage&) {
+      ++losses;
+    }
+  }
+  EXPECT_GT(losses, 0);
+}
+
+}  // namespace
+}  // namespace canopy::node
