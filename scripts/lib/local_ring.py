@@ -12,10 +12,13 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
+import urllib.request
 
 UP_TIMEOUT_S = 10
 RING_TIMEOUT_S = 60
@@ -26,6 +29,10 @@ LOG_TAIL_LINES = 15
 # sockaddr_un has room for this many bytes, the final zero included.
 SOCKET_PATH_MAX = 108
 
+GATEWAY_PORT = 9324
+ACCOUNT = "000000000000"
+
+QUEUES_LINE = re.compile(r"^queues at (\S+)", re.MULTILINE)
 UP_LINE = re.compile(r"^canopyd \S+ listening on (\S+)", re.MULTILINE)
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -76,6 +83,13 @@ class Daemon:
             self.address = match.group(1)
         return match is not None
 
+    def queues_url(self):
+        """Where its gateway listens."""
+        match = QUEUES_LINE.search(self.log.read_text(encoding="utf-8", errors="replace"))
+        if not match:
+            raise Failure(f"{self.name} has no gateway; its log ends:\n{self.log_tail()}")
+        return match.group(1)
+
 
 class Ring:
     """The daemons, and the commands that talk to them."""
@@ -85,8 +99,8 @@ class Ring:
         self.folder = folder
         self.daemons = []
 
-    def start(self, peers):
-        first = self.add(1, [])
+    def start(self, peers, gateway):
+        first = self.add(1, ["--gateway", gateway, "--allow-anonymous"])
         self.wait_for(first.has_announced_its_address, UP_TIMEOUT_S, "the first daemon to listen")
         for number in range(2, peers + 1):
             self.add(number, ["--join", first.address])
@@ -176,6 +190,47 @@ def show_once(ring):
     print(f"{member.name} received: {arrived.strip()}")
 
 
+def ask_queues(url, action, **members):
+    """One call of the SQS API, as an SDK makes it."""
+    request = urllib.request.Request(url, json.dumps(members).encode(), {
+        "Content-Type": "application/x-amz-json-1.0", "X-Amz-Target": f"AmazonSQS.{action}"})
+    try:
+        with urllib.request.urlopen(request, timeout=DELIVERY_TIMEOUT_S) as answer:
+            return json.loads(answer.read() or b"{}")
+    except urllib.error.HTTPError as error:
+        with error:
+            raise Failure(f"{action} failed: {error.read().decode()}") from error
+    except OSError as error:
+        raise Failure(f"{action} failed: {error}") from error
+
+
+def show_queue_once(ring):
+    """Sends a message to a queue, receives and deletes it."""
+    url = ring.daemons[0].queues_url()
+    queue = ask_queues(url, "CreateQueue", QueueName="demo")["QueueUrl"]
+    text = "hello from the queue"
+    print(f"a message is sent to the queue {queue}")
+    ask_queues(url, "SendMessage", QueueUrl=queue, MessageBody=text)
+    messages = ask_queues(url, "ReceiveMessage", QueueUrl=queue, WaitTimeSeconds=5)
+    bodies = [message["Body"] for message in messages.get("Messages", [])]
+    if bodies != [text]:
+        raise Failure(f"the queue gave {bodies} instead of what was sent to it")
+    ask_queues(url, "DeleteMessage", QueueUrl=queue,
+               ReceiptHandle=messages["Messages"][0]["ReceiptHandle"])
+    print(f"and received from it: {bodies[0]}")
+
+
+def gateway_address():
+    """The usual port if nobody has it."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", GATEWAY_PORT))
+        except OSError:
+            return "127.0.0.1:0"
+    return f"127.0.0.1:{GATEWAY_PORT}"
+
+
 def is_member(ring, daemon, group):
     answer = ring.ask(daemon, "groups")
     return answer is not None and any(
@@ -184,6 +239,8 @@ def is_member(ring, daemon, group):
 
 def explain(ring, program):
     first, last = ring.daemons[0], ring.daemons[-1]
+    url = first.queues_url()
+    queue = f"{url}/{ACCOUNT}/demo"
     print(f"""
 A ring of {len(ring.daemons)} peers is up; logs are in {ring.folder}.
 
@@ -196,6 +253,12 @@ Publish into it from a third:
 Look around:
   {program} --control {first.control} ring
   {program} --control {first.control} tree demo
+
+Queues are at {url}, for any AWS SDK (any keys, any region), or the AWS CLI:
+  export AWS_ACCESS_KEY_ID=x AWS_SECRET_ACCESS_KEY=x AWS_DEFAULT_REGION=us-east-1
+  aws --endpoint-url {url} sqs create-queue --queue-name demo
+  aws --endpoint-url {url} sqs send-message --queue-url {queue} --message-body hello
+  aws --endpoint-url {url} sqs receive-message --queue-url {queue}
 
 Ctrl-C here stops the ring.""", flush=True)
 
@@ -222,9 +285,10 @@ def run(args):
         if len(os.fsencode(longest)) >= SOCKET_PATH_MAX:
             raise Failure(f"{longest} is too long for a socket: set TMPDIR to a shorter folder")
         print(f"starting {args.peers} daemon{'s' if args.peers > 1 else ''}", flush=True)
-        ring.start(args.peers)
+        ring.start(args.peers, "127.0.0.1:0" if args.once else gateway_address())
         if args.once:
             show_once(ring)
+            show_queue_once(ring)
         else:
             explain(ring, program)
             stay(ring)

@@ -61,6 +61,7 @@ class LocalRingTest(unittest.TestCase):
         self.assertEqual(status, 0, output + errors)
         self.assertIn("received: ", output)
         self.assertIn("hello from peer-1", output)
+        self.assertIn("received from it: hello from the queue", output)
         self.assert_nothing_left()
 
     def test_once_works_with_a_single_daemon(self):
@@ -78,6 +79,7 @@ class LocalRingTest(unittest.TestCase):
         else:
             self.fail("".join(lines) + ring.stderr.read())
         self.assertIn(" join demo", "".join(lines))
+        self.assertIn("sqs create-queue --queue-name demo", "".join(lines))
         self.assertIn(" publish demo ", "".join(lines))
         self.assertIsNone(ring.poll())
         ring.send_signal(signal.SIGINT)
