@@ -26,6 +26,7 @@
 #include "node/control_server.hpp"
 #include "node/daemon_log.hpp"
 #include "node/file_limit.hpp"
+#include "node/startup_code.hpp"
 
 namespace canopy::node {
 namespace {
@@ -78,7 +79,7 @@ class Daemon {
     wait_for_hangup();
     wait_for_signal();
     node_.async_wait([this](error_code error) { ended(error); });
-    node_.async_start([](error_code) {});  // a failure ends the node, too
+    node_.async_start([](error_code) { drop_startup_code(); });  // a failure ends the node, too
     io_.run();
     if (at_once_) return status_;
     control_.reset();  // its clients get what is queued for them
