@@ -6,7 +6,8 @@
 namespace canopy::node {
 
 // Makes spdlog's default logger the daemon's while it lives. Lines are written
-// by a thread of its own; where that does not keep up, the oldest are dropped.
+// by a thread of its own; where that does not keep up, the oldest are dropped, and
+// the next line that is written follows one that tells how many.
 class DaemonLog {
  public:
   explicit DaemonLog(LogLevel level);

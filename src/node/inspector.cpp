@@ -28,7 +28,7 @@ void Inspector::ring(std::shared_ptr<Operation<Ring>> done) {
       [this, done = std::move(done)](const boost::system::result<wire::Peers>& peers) {
         if (!peers) return done->fail(peers.error());
         Ring ring;
-        ring.complete = peers->size() < peer_.pastry().config().ring_walk_peers_max;
+        ring.complete = peers->size() < peer_.pastry().config().walk_peers_max;
         ring.peers = infos(env_.peers(), *peers);
         std::sort(ring.peers.begin(), ring.peers.end(),
                   [](const PeerInfo& a, const PeerInfo& b) { return a.id < b.id; });
@@ -48,7 +48,7 @@ void Inspector::route(const Id& key, std::shared_ptr<Operation<Route>> done) {
 void Inspector::tree(const wire::GroupName& group, const std::shared_ptr<Operation<Tree>>& done) {
   std::erase_if(tree_walks_, [](const auto& walk) { return walk.expired(); });
   if (tree_walks_.size() >= tree_walks_max) return done->fail(errc::limit);
-  auto walk = std::make_shared<TreeWalk>(peer_.scribe(), env_, group, limits_.tree_nodes_max, done);
+  auto walk = std::make_shared<TreeWalk>(peer_.scribe(), env_, group, limits_.walk_peers_max, done);
   tree_walks_.push_back(walk);
   peer_.pastry().trace(scribe::group_id(group, Id::bits), limits_.trace_time_max,
                        [this, walk, done](const boost::system::result<wire::Peers>& hops) {

@@ -18,7 +18,7 @@ namespace canopy::node {
 class Inspector {
  public:
   struct Limits {
-    std::size_t tree_nodes_max = 100'000;  // that a walk visits
+    std::size_t walk_peers_max = 100'000;  // that a walk visits
     Duration trace_time_max = std::chrono::seconds(3);
     Duration walk_time_max = std::chrono::seconds(30);
   };

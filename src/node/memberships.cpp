@@ -18,6 +18,7 @@ Memberships::Memberships(scribe::Scribe& scribe, std::shared_ptr<Mailbox> mailbo
 void Memberships::join(const wire::GroupName& name, const JoinOptions& options,
                        std::shared_ptr<Join> join) {
   const Id id = scribe::group_id(name, Id::bits);
+  if (subscriptions_ + waiting_ >= limits_.subscriptions_max) return join->fail(errc::limit);
   auto [position, fresh] = groups_.try_emplace(id);
   Group& group = position->second;
   if (fresh) {
@@ -26,8 +27,8 @@ void Memberships::join(const wire::GroupName& name, const JoinOptions& options,
     return join->fail(errc::name_conflict);
   }
   if (group.joined) return subscribe(id, group, {options, std::move(join)});
-  if (group.waiting.size() >= limits_.subscriptions_max) return join->fail(errc::limit);
   group.waiting.push_back({options, std::move(join)});
+  ++waiting_;
   if (fresh) scribe_.join(name, [this, id](boost::system::error_code error) { joined(id, error); });
 }
 
@@ -41,29 +42,28 @@ void Memberships::joined(const Id& id, boost::system::error_code error) {
   }
   Group& group = position->second;
   group.joined = true;
+  waiting_ -= group.waiting.size();
   for (const Waiting& waiting : std::exchange(group.waiting, {})) subscribe(id, group, waiting);
   leave_if_unused(id);
 }
 
 void Memberships::subscribe(const Id& id, Group& group, const Waiting& waiting) {
-  if (subscriptions_ >= limits_.subscriptions_max) return waiting.join->fail(errc::limit);
   if (!waiting.join->claim()) return;  // cancelled
   auto subscription =
       std::make_shared<State>(executor_, to_group_name(group.name), waiting.options);
-  subscription->on_end([this, id, mailbox = mailbox_, raw = subscription.get()] {
-    mailbox->post_always([this, id, raw] { ended(id, raw); });
+  subscription->on_end([this, id, mailbox = mailbox_, weak = std::weak_ptr(subscription)] {
+    mailbox->post_always([this, id, weak] { ended(id, weak.lock()); });
   });
   group.subscriptions.push_back(subscription);
   ++subscriptions_;
   waiting.join->finish({}, Subscription(std::move(subscription)));
 }
 
-void Memberships::ended(const Id& id, const State* subscription) {
+void Memberships::ended(const Id& id, const std::shared_ptr<State>& subscription) {
   auto position = groups_.find(id);
   if (position == groups_.end()) return;
   auto& all = position->second.subscriptions;
-  auto found = std::find_if(all.begin(), all.end(),
-                            [&](const auto& other) { return other.get() == subscription; });
+  auto found = std::find(all.begin(), all.end(), subscription);
   if (found == all.end()) return;
   lost_before_ += subscription->lost();
   all.erase(found);
@@ -135,6 +135,7 @@ void Memberships::end(boost::system::error_code reason) {
 }
 
 void Memberships::end_group(Group& group, boost::system::error_code reason) {
+  waiting_ -= group.waiting.size();
   for (const Waiting& waiting : group.waiting) waiting.join->fail(reason);
   for (const auto& subscription : group.subscriptions) {
     lost_before_ += subscription->lost();

@@ -70,7 +70,7 @@ class Memberships {
 
   void joined(const Id& id, boost::system::error_code error);
   void subscribe(const Id& id, Group& group, const Waiting& waiting);
-  void ended(const Id& id, const State* subscription);
+  void ended(const Id& id, const std::shared_ptr<State>& subscription);
   void leave_if_unused(const Id& id);
   void end_group(Group& group, boost::system::error_code reason);
   bool to_message(const Group& group, const wire::MessageId& id, const Buffer& body,
@@ -82,6 +82,7 @@ class Memberships {
   Limits limits_;
   std::map<Id, Group> groups_;
   std::size_t subscriptions_ = 0;
+  std::size_t waiting_ = 0;  // joins, of all groups; cancelled ones stay until the tree answers
   std::uint64_t malformed_ = 0;
   std::uint64_t lost_before_ = 0;  // by subscriptions that are over
 };

@@ -47,7 +47,7 @@ Memberships::Limits membership_limits(const NodeOptions& options) {
 
 Inspector::Limits inspector_limits(const NodeOptions& options) {
   Inspector::Limits limits;
-  limits.tree_nodes_max = options.walk_peers_max;
+  limits.walk_peers_max = options.walk_peers_max;
   return limits;
 }
 
@@ -178,6 +178,9 @@ void Overlay::rejected(const net::Rejection& rejection) {
         errc::name_conflict,
         fmt::format("another process has this node's place in the ring: {}", rejection.text));
   // Seeds are Arrival's business; what others say is for people to read.
+  if (!refusals_.allow()) return;
+  if (const auto left_out = refusals_.take_suppressed())
+    log::warn("{}: {} more refusals were left out", options_.name, left_out);
   if (duplicate)
     log::error("{}: {}", options_.name, rejection.text);
   else
@@ -203,7 +206,9 @@ bool Overlay::is_replaced(const Endpoint& refuser) {
 
 bool Overlay::wanted(PeerRef peer) {
   const pastry::Pastry& pastry = peer_.pastry();
-  return pastry.leaf_set().contains(peer) || pastry.routing_table().contains(peer, peers_.id(peer));
+  return pastry.leaf_set().contains(peer) ||
+         pastry.routing_table().contains(peer, peers_.id(peer)) ||
+         peer_.scribe().is_tree_neighbor(peer);
 }
 
 // A join under the name of a peer that is known at another address: that peer has moved, or two

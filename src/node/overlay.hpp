@@ -28,6 +28,7 @@
 #include "base/random.hpp"
 #include "base/uuid.hpp"
 #include "net/links.hpp"
+#include "net/log_limit.hpp"
 #include "node/arrival.hpp"
 #include "node/cluster_record.hpp"
 #include "node/inspector.hpp"
@@ -168,6 +169,7 @@ class Overlay final : private wire::Env,
   std::map<PeerRef, HeldJoin> held_joins_;  // by joiner, while their names are looked into
   std::uint64_t namesakes_dropped_ = 0;     // joins that came to nothing so
   std::vector<Endpoint> refusers_;          // of this node's name, since they were linked last
+  net::LogLimit refusals_;                  // what others say may be said often
   bool join_begun_ = false;
   bool flushing_ = false;  // said goodbye; the links write what is left
   std::size_t peers_after_sweep_ = 512;

@@ -21,6 +21,7 @@ scribe::OverlayConfig overlay_config(const NodeOptions& options) {
                                wan ? scribe::Config::wan() : scribe::Config::lan()};
   config.pastry.b = options.digit_bits;
   config.pastry.leaf_set_size = options.leaf_set_size;
+  config.pastry.walk_peers_max = options.walk_peers_max;
   const Tuning& tuning = options.tuning;
   set(config.pastry.heartbeat_interval, tuning.leaf_heartbeat);
   set(config.pastry.probe_timeout, tuning.probe_timeout);

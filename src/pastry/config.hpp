@@ -40,9 +40,9 @@ struct Config {
   std::uint32_t join_queue_max = 64;                          // joiners that wait for this helper
   std::uint32_t departed_max = 20;                            // peers remembered after they failed
   Duration departed_memory = 90min;
-  std::uint32_t measurements_max = 256;       // peers that wait for their round trip to be measured
-  std::uint32_t measurements_at_once = 16;    // of which under way
-  std::uint32_t ring_walk_peers_max = 65536;  // that one walk around the ring may find
+  std::uint32_t measurements_max = 256;     // peers that wait for their round trip to be measured
+  std::uint32_t measurements_at_once = 16;  // of which under way
+  std::size_t walk_peers_max = 100'000;     // that one walk around the ring may find
 
   static Config lan() { return {}; }
   static Config wan();

@@ -17,7 +17,7 @@ struct Counters {
   std::uint64_t duplicate_hops = 0;   // the same hop received again, acked again
   std::uint64_t unacked_hops = 0;     // sent without asking for an ack: the table was full
   std::uint64_t hop_limit_drops = 0;
-  std::uint64_t undelivered_drops = 0;  // given up after too many silent hops
+  std::uint64_t undelivered_drops = 0;  // too many silent hops, or nobody left to go to
   std::uint64_t held = 0;               // waited here for activation
   std::uint64_t held_drops = 0;         // no room to wait
 

@@ -92,7 +92,7 @@ bool RingWalk::add(PeerRef peer) {
   const auto at = std::partition_point(found_.begin(), found_.end(),
                                        [&](const Found& found) { return found.offset < offset; });
   if (at != found_.end() && at->offset == offset) return false;
-  if (found_.size() >= state_.config.ring_walk_peers_max) return false;
+  if (found_.size() >= state_.config.walk_peers_max) return false;
   found_.insert(at, {offset, peer});
   return true;
 }
@@ -145,7 +145,7 @@ bool RingWalk::on_state_reply(PeerRef from, const wire::StateReply& reply) {
   }
   const bool stuck = reached <= reached_ && from == asked_ && !around;
   reached_ = std::max(reached_, reached);
-  if (around || found_.size() >= state_.config.ring_walk_peers_max) {
+  if (around || found_.size() >= state_.config.walk_peers_max) {
     wire::Peers peers;
     peers.reserve(found_.size());
     for (const Found& found : found_) peers.push_back(found.peer);

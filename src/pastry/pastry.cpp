@@ -70,9 +70,9 @@ void Pastry::depart() {
   prober_.cancel_all();
   measurer_.clear();
   table_repair_.clear();
-  if (!state_.active) return;
   state_.active = false;
 
+  // A node that is still joining says it, too: peers whom it has probed count it in.
   wire::Departure goodbye;
   for (const Leaf& leaf : state_.leaves.all()) goodbye.leaves.push_back(leaf.peer);
   std::vector<PeerRef> everybody = goodbye.leaves;
@@ -83,6 +83,7 @@ void Pastry::depart() {
   for (const PeerRef peer : everybody) state_.send(peer, goodbye);
   // Who waited for help has to ask another.
   for (const wire::Routed& waiting : helper_.take_waiting()) pass_on({}, waiting);
+  release_held();
 }
 
 void Pastry::meet(PeerRef peer) {
@@ -153,7 +154,11 @@ void Pastry::arrive(PeerRef from, wire::Routed message) {
     const wire::Peers two = closest(message.key, 2);
     const auto other =
         std::find_if(two.begin(), two.end(), [this](PeerRef peer) { return peer != state_.self; });
-    if (other != two.end()) send_hop(*other, from, std::move(message));
+    if (other == two.end()) {
+      ++state_.counters.undelivered_drops;
+      return;
+    }
+    send_hop(*other, from, std::move(message));
     return;
   }
   if (!state_.active) {

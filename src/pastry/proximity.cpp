@@ -8,7 +8,7 @@ namespace canopy::pastry {
 
 namespace {
 
-constexpr std::size_t growth_step = 16;
+constexpr std::size_t records_growth = 16;
 
 std::uint32_t coarse(MonoTime time) noexcept {
   return static_cast<std::uint32_t>(time.time_since_epoch().count() >> 10);
@@ -39,7 +39,7 @@ Proximity::Record& Proximity::record(PeerRef peer, MonoTime now) {
                                        [peer](const Record& r) { return r.peer < peer; });
   if (at != records_.end() && at->peer == peer) return *at;
   const auto offset = at - records_.begin();
-  if (records_.size() == records_.capacity()) records_.reserve(records_.size() + growth_step);
+  if (records_.size() == records_.capacity()) records_.reserve(records_.size() + records_growth);
   return *records_.insert(records_.begin() + offset, {peer, unknown_distance, 0, 0, coarse(now)});
 }
 

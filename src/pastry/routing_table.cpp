@@ -10,7 +10,7 @@ namespace {
 
 // Most tables hold a few dozen entries: growing by doubling would waste more
 // than the entries themselves in a simulation of 100,000 of them.
-constexpr std::size_t growth_step = 8;
+constexpr std::size_t entries_growth = 8;
 
 std::uint32_t order_of(unsigned row, unsigned column) noexcept { return row << 16 | column; }
 
@@ -62,7 +62,7 @@ bool RoutingTable::insert(PeerRef peer, const Id& id, std::uint32_t distance_us)
   const Slot slot = slot_of(id);
   const std::size_t at = position(slot);
   if (!holds(at, slot)) {
-    if (entries_.size() == entries_.capacity()) entries_.reserve(entries_.size() + growth_step);
+    if (entries_.size() == entries_.capacity()) entries_.reserve(entries_.size() + entries_growth);
     entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(at),
                     {peer, distance_us, static_cast<std::uint16_t>(slot.row),
                      static_cast<std::uint16_t>(slot.column)});

@@ -11,7 +11,7 @@ constexpr std::string_view alphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 constexpr std::int8_t no_digit = -1;
 
-constexpr auto values = [] {
+constexpr auto digit_values = [] {
   std::array<std::int8_t, 256> table{};
   table.fill(no_digit);
   for (std::size_t i = 0; i < alphabet.size(); ++i) {
@@ -42,7 +42,7 @@ std::optional<std::string> from_base64url(std::string_view text) {
   std::uint32_t bits = 0;
   unsigned held = 0;
   for (const char digit : text) {
-    const std::int8_t value = values[static_cast<std::uint8_t>(digit)];
+    const std::int8_t value = digit_values[static_cast<std::uint8_t>(digit)];
     if (value == no_digit) return std::nullopt;
     bits = bits << 6 | static_cast<std::uint32_t>(value);
     held += 6;

@@ -12,7 +12,7 @@ namespace canopy::queue {
 
 namespace {
 
-constexpr std::uint8_t version = 1;
+constexpr std::uint8_t command_version = 1;
 
 // --- What each struct is made of: one description for both directions. ---
 
@@ -155,7 +155,7 @@ bool decode_body(std::size_t kind, Decoder& decoder, CommandBody& body,
 Buffer encode(const Command& command) {
   Encoder encoder;
   encoder.out.reserve(256);
-  encoder.out.u8(version);
+  encoder.out.u8(command_version);
   encoder.out.u8(static_cast<std::uint8_t>(command.body.index()));
   encoder.out.zigzag(command.time);
   encoder.out.u64(command.origin.peer);
@@ -170,7 +170,7 @@ Buffer encode(const Command& command) {
 
 std::optional<Command> decode_command(const Buffer& record) {
   Decoder decoder(record);
-  if (decoder.in.u8() != version) return std::nullopt;
+  if (decoder.in.u8() != command_version) return std::nullopt;
   const std::uint8_t kind = decoder.in.u8();
   Command command;
   command.time = decoder.in.zigzag();

@@ -5,13 +5,13 @@
 namespace canopy::queue {
 
 namespace {
-constexpr std::uint8_t version = 1;
+constexpr std::uint8_t counters_version = 1;
 }
 
 std::string encode(const Counters& counters) {
   ByteWriter out;
   out.reserve(64);
-  out.u8(version);
+  out.u8(counters_version);
   out.varint(counters.next_sequence);
   out.varint(counters.messages);
   out.varint(counters.purged_before);
@@ -28,7 +28,7 @@ std::string encode(const Counters& counters) {
 
 std::optional<Counters> decode_counters(std::string_view bytes) {
   ByteReader in(bytes);
-  if (in.u8() != version) return std::nullopt;
+  if (in.u8() != counters_version) return std::nullopt;
   Counters counters;
   counters.next_sequence = in.varint();
   counters.messages = in.varint();

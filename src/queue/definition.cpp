@@ -6,7 +6,7 @@ namespace canopy::queue {
 
 namespace {
 
-constexpr std::uint8_t version = 1;
+constexpr std::uint8_t definition_version = 1;
 
 void write_map(ByteWriter& out, const std::map<std::string, std::string>& values) {
   out.varint(values.size());
@@ -29,7 +29,7 @@ std::map<std::string, std::string> read_map(ByteReader& in) {
 
 std::string encode(const Definition& definition) {
   ByteWriter out;
-  out.u8(version);
+  out.u8(definition_version);
   out.varint(definition.number);
   out.text(definition.name.region);
   out.text(definition.name.account);
@@ -43,7 +43,7 @@ std::string encode(const Definition& definition) {
 
 std::optional<Definition> decode_definition(std::string_view bytes) {
   ByteReader in(bytes);
-  if (in.u8() != version) return std::nullopt;
+  if (in.u8() != definition_version) return std::nullopt;
   Definition definition;
   definition.number = in.varint();
   definition.name.region = in.text();

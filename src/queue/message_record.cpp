@@ -10,7 +10,7 @@ namespace canopy::queue {
 
 namespace {
 
-constexpr std::uint8_t version = 1;
+constexpr std::uint8_t message_record_version = 1;
 
 enum Field : std::uint64_t {
   no_field = 0,
@@ -62,7 +62,7 @@ MessageAttributes read_attributes(ByteReader& in) {
 // The part before the times: nothing if the version is not ours.
 std::optional<std::uint64_t> read_start(ByteReader& in, std::string_view& id,
                                         std::string_view& md5) {
-  if (in.u8() != version) return std::nullopt;
+  if (in.u8() != message_record_version) return std::nullopt;
   const std::uint64_t fields = in.varint();
   id = in.raw(16);
   md5 = in.raw(16);
@@ -76,7 +76,7 @@ Buffer encode(const MessageRecord& message) {
   const std::uint64_t fields = fields_of(message);
   ByteWriter out;
   out.reserve(96);
-  out.u8(version);
+  out.u8(message_record_version);
   out.varint(fields);
   out.raw({reinterpret_cast<const char*>(message.id.bytes.data()), message.id.bytes.size()});
   out.raw(bytes_of(message.body_md5));

@@ -15,7 +15,7 @@ namespace canopy::queue {
 
 namespace {
 
-constexpr std::uint8_t version = 1;
+constexpr std::uint8_t move_tasks_version = 1;
 constexpr std::size_t step_max = 100;  // messages of one command
 constexpr std::size_t tasks_kept_max = 10;
 
@@ -49,7 +49,7 @@ std::optional<TaskHandle> parse_handle(std::string_view text, const SecretKey& k
 
 std::string MoveTasks::encode(const Task& task) {
   ByteWriter out;
-  out.u8(version);
+  out.u8(move_tasks_version);
   out.varint(task.number);
   out.text(task.status);
   out.text(task.destination_arn);
@@ -73,7 +73,7 @@ MoveTasks::Task MoveTasks::decode(std::string_view bytes) {
   task.to_move = in.varint();
   task.failure_reason = in.text();
   task.started = in.zigzag();
-  if (written_by != version || !in.finished()) damaged("move task");
+  if (written_by != move_tasks_version || !in.finished()) damaged("move task");
   return task;
 }
 

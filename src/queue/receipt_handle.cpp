@@ -10,7 +10,7 @@ namespace canopy::queue {
 
 namespace {
 
-constexpr std::uint8_t version = 1;
+constexpr std::uint8_t receipt_handle_version = 1;
 constexpr std::size_t mac_size = 8;
 
 std::uint64_t little_endian(const char* from, std::size_t size) noexcept {
@@ -62,7 +62,7 @@ std::uint64_t sip_hash(const SecretKey& key, std::string_view bytes) noexcept {
 std::string seal(const ReceiptHandle& handle, std::uint64_t key_id, const SecretKey& key) {
   ByteWriter out;
   out.reserve(64);
-  out.u8(version);
+  out.u8(receipt_handle_version);
   out.varint(key_id);
   out.varint(handle.queue);
   out.varint(handle.shard);
@@ -79,7 +79,7 @@ std::optional<std::uint64_t> key_of_handle(std::string_view text) {
   const auto bytes = from_base64url(text);
   if (!bytes || bytes->size() < mac_size) return std::nullopt;
   ByteReader in(*bytes);
-  if (in.u8() != version) return std::nullopt;
+  if (in.u8() != receipt_handle_version) return std::nullopt;
   const std::uint64_t id = in.varint();
   return in.ok() ? std::optional(id) : std::nullopt;
 }
@@ -102,7 +102,7 @@ std::optional<ReceiptHandle> open_handle(std::string_view text, const SecretKey&
   handle.at.sequence = in.varint();
   handle.term = in.varint();
   handle.receive = in.varint();
-  if (written_by != version || !in.finished()) return std::nullopt;
+  if (written_by != receipt_handle_version || !in.finished()) return std::nullopt;
   return handle;
 }
 

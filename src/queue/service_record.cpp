@@ -7,7 +7,7 @@
 namespace canopy::queue {
 
 namespace {
-constexpr std::uint8_t version = 1;
+constexpr std::uint8_t service_record_version = 1;
 constexpr std::size_t origins_max = 64;
 }  // namespace
 
@@ -26,7 +26,7 @@ bool ServiceRecord::take(const Command& command) {
 
 std::string encode(const ServiceRecord& record) {
   ByteWriter out;
-  out.u8(version);
+  out.u8(service_record_version);
   out.varint(record.queues);
   out.varint(record.tasks);
   out.varint(record.outbox);
@@ -46,7 +46,7 @@ std::string encode(const ServiceRecord& record) {
 
 std::optional<ServiceRecord> decode_service_record(std::string_view bytes) {
   ByteReader in(bytes);
-  if (in.u8() != version) return std::nullopt;
+  if (in.u8() != service_record_version) return std::nullopt;
   ServiceRecord record;
   record.queues = in.varint();
   record.tasks = in.varint();

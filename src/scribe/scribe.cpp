@@ -161,7 +161,7 @@ void Scribe::tick() {
 
 void Scribe::unreachable(PeerRef peer) {
   parts_->dissemination.avoid(peer);
-  if (parts_->core.neighbors.contains(peer)) parts_->core.pastry.suspect(peer);
+  if (is_tree_neighbor(peer)) parts_->core.pastry.suspect(peer);
   flush();
 }
 
@@ -204,6 +204,8 @@ std::optional<GroupView> Scribe::view(const Id& id) const {
   view.children = group->children.peers();
   return view;
 }
+
+bool Scribe::is_tree_neighbor(PeerRef peer) const { return parts_->core.neighbors.contains(peer); }
 
 const Counters& Scribe::counters() const { return parts_->core.counters; }
 

@@ -81,6 +81,8 @@ class Scribe final : public pastry::Application {
 
   std::vector<Id> groups() const;  // all whose tree this node is in, in id order
   std::optional<GroupView> view(const Id& group) const;
+  // Whether an edge of any tree runs between the peer and this node.
+  bool is_tree_neighbor(PeerRef peer) const;
   const Counters& counters() const;
   void collect_peers(std::vector<PeerRef>& in_use) const;
 

@@ -6,26 +6,26 @@
 namespace canopy::gateway {
 namespace {
 
-const ReadContext context{{"eu-west-1", "111122223333", "http://localhost:9324"}, {}, 10};
+const ReadContext json_context{{"eu-west-1", "111122223333", "http://localhost:9324"}, {}, 10};
 
 template <class Action>
 Action read(std::string_view name, std::string_view body) {
-  auto result = read_json_request(name, body, context);
+  auto result = read_json_request(name, body, json_context);
   EXPECT_TRUE(result) << (result ? "" : result.error().message);
   return result ? std::get<Action>(*std::move(result)) : Action{};
 }
 
 Failure refused(std::string_view name, std::string_view body) {
-  auto result = read_json_request(name, body, context);
+  auto result = read_json_request(name, body, json_context);
   return result ? Failure{} : result.error();
 }
 
-const std::string url = R"("QueueUrl":"http://localhost:9324/111122223333/q")";
+const std::string json_url = R"("QueueUrl":"http://localhost:9324/111122223333/q")";
 
 TEST(JsonRequest, ReadsASendWithEverything) {
   const auto send = read<queue::SendMessage>(
       "SendMessage",
-      "{" + url +
+      "{" + json_url +
           R"(,"MessageBody":"h\u00e9\n","DelaySeconds":5,)"
           R"("MessageAttributes":{"a":{"DataType":"String","StringValue":"x"},)"
           R"("b":{"DataType":"Binary.z","BinaryValue":"AAE="}},)"
@@ -43,27 +43,27 @@ TEST(JsonRequest, ReadsASendWithEverything) {
 }
 
 TEST(JsonRequest, SaysWhichParameterIsMissing) {
-  const Failure body = refused("SendMessage", "{" + url + "}");
+  const Failure body = refused("SendMessage", "{" + json_url + "}");
   EXPECT_EQ(body.info.query_code, "MissingParameter");
   EXPECT_EQ(body.message, "The request must contain the parameter MessageBody.");
-  EXPECT_EQ(refused("SendMessage", "{" + url + R"(,"MessageBody":""})").info.query_code,
+  EXPECT_EQ(refused("SendMessage", "{" + json_url + R"(,"MessageBody":""})").info.query_code,
             "MissingParameter");
   EXPECT_EQ(refused("DeleteQueue", "").message, "The request must contain the parameter QueueUrl.");
   EXPECT_EQ(refused("CreateQueue", "{}").message,
             "The request must contain the parameter QueueName.");
-  EXPECT_EQ(refused("SendMessageBatch", "{" + url + R"(,"Entries":[{"Id":"1"}]})").message,
+  EXPECT_EQ(refused("SendMessageBatch", "{" + json_url + R"(,"Entries":[{"Id":"1"}]})").message,
             "The request must contain the parameter SendMessageBatchRequestEntry.1.MessageBody.");
 }
 
 TEST(JsonRequest, RefusesValuesOfTheWrongKind) {
-  const Failure text = refused("ReceiveMessage", "{" + url + R"(,"WaitTimeSeconds":"5"})");
+  const Failure text = refused("ReceiveMessage", "{" + json_url + R"(,"WaitTimeSeconds":"5"})");
   EXPECT_EQ(text.info.json_type, "SerializationException");
   EXPECT_EQ(text.message, "STRING_VALUE can not be converted to an Integer");
-  EXPECT_EQ(refused("SendMessage", "{" + url + R"(,"MessageBody":5})").message,
+  EXPECT_EQ(refused("SendMessage", "{" + json_url + R"(,"MessageBody":5})").message,
             "NUMBER_VALUE can not be converted to a String");
-  EXPECT_EQ(refused("SendMessage", "{" + url + R"(,"MessageBody":{}})").info.json_type,
+  EXPECT_EQ(refused("SendMessage", "{" + json_url + R"(,"MessageBody":{}})").info.json_type,
             "SerializationException");
-  EXPECT_EQ(refused("SendMessageBatch", "{" + url + R"(,"Entries":{}})").info.json_type,
+  EXPECT_EQ(refused("SendMessageBatch", "{" + json_url + R"(,"Entries":{}})").info.json_type,
             "SerializationException");
   EXPECT_EQ(refused("SendMessage", "{").info.json_type, "SerializationException");
   EXPECT_EQ(refused("SendMessage", "[]").info.json_type, "SerializationException");
@@ -74,14 +74,14 @@ TEST(JsonRequest, RefusesValuesOfTheWrongKind) {
 
 TEST(JsonRequest, IgnoresUnknownMembersAndNull) {
   const auto receive = read<queue::ReceiveMessage>(
-      "ReceiveMessage", "{" + url + R"(,"What":[1],"MaxNumberOfMessages":null})");
+      "ReceiveMessage", "{" + json_url + R"(,"What":[1],"MaxNumberOfMessages":null})");
   EXPECT_EQ(receive.messages_max, std::nullopt);
 }
 
 TEST(JsonRequest, ReadsBothListsOfSystemAttributes) {
   const auto receive = read<queue::ReceiveMessage>(
       "ReceiveMessage",
-      "{" + url +
+      "{" + json_url +
           R"(,"AttributeNames":["SenderId"],)"
           R"("MessageSystemAttributeNames":["All"],"MessageAttributeNames":["a.*"],)"
           R"("MaxNumberOfMessages":10,"VisibilityTimeout":0,"WaitTimeSeconds":20})");
@@ -91,20 +91,21 @@ TEST(JsonRequest, ReadsBothListsOfSystemAttributes) {
 }
 
 TEST(JsonRequest, CountsTheEntriesOfABatch) {
-  const Failure none = refused("DeleteMessageBatch", "{" + url + R"(,"Entries":[]})");
+  const Failure none = refused("DeleteMessageBatch", "{" + json_url + R"(,"Entries":[]})");
   EXPECT_EQ(none.info.query_code, "AWS.SimpleQueueService.EmptyBatchRequest");
   EXPECT_EQ(none.message,
             "There should be at least one DeleteMessageBatchRequestEntry in the request.");
   std::string entries;
   for (int i = 0; i < 11; ++i)
     entries += fmt::format(R"({}{{"Id":"{}","ReceiptHandle":"h"}})", i ? "," : "", i);
-  const Failure many = refused("DeleteMessageBatch", "{" + url + ",\"Entries\":[" + entries + "]}");
+  const Failure many =
+      refused("DeleteMessageBatch", "{" + json_url + ",\"Entries\":[" + entries + "]}");
   EXPECT_EQ(many.info.query_code, "AWS.SimpleQueueService.TooManyEntriesInBatchRequest");
   EXPECT_EQ(many.message, "Maximum number of entries per request are 10. You have sent 11.");
 }
 
 TEST(JsonRequest, TakesTheQueueOfThePath) {
-  ReadContext on_queue = context;
+  ReadContext on_queue = json_context;
   on_queue.path_queue = queue::QueueName{"eu-west-1", "111122223333", "here"};
   const auto read = read_json_request("PurgeQueue", "{}", on_queue);
   ASSERT_TRUE(read);

@@ -5,27 +5,27 @@
 namespace canopy::gateway {
 namespace {
 
-const ReadContext context{{"us-east-1", "000000000000", "http://localhost:9324"}, {}, 10};
-const std::string url = "QueueUrl=http%3A%2F%2Flocalhost%3A9324%2F000000000000%2Fq";
+const ReadContext query_context{{"us-east-1", "000000000000", "http://localhost:9324"}, {}, 10};
+const std::string query_url = "QueueUrl=http%3A%2F%2Flocalhost%3A9324%2F000000000000%2Fq";
 
 template <class Action>
-Action read(std::string_view name, std::string_view form) {
+Action read_query(std::string_view name, std::string_view form) {
   QueryTree tree;
   EXPECT_TRUE(tree.add(form));
-  auto result = read_query_request(name, tree, context);
+  auto result = read_query_request(name, tree, query_context);
   EXPECT_TRUE(result) << (result ? "" : result.error().message);
   return result ? std::get<Action>(*std::move(result)) : Action{};
 }
 
-Failure refused(std::string_view name, std::string_view form) {
+Failure query_refusal(std::string_view name, std::string_view form) {
   QueryTree tree;
   EXPECT_TRUE(tree.add(form));
-  auto result = read_query_request(name, tree, context);
+  auto result = read_query_request(name, tree, query_context);
   return result ? Failure{} : result.error();
 }
 
 TEST(QueryRequest, ReadsMapsOfNamesAndValues) {
-  const auto create = read<queue::CreateQueue>(
+  const auto create = read_query<queue::CreateQueue>(
       "CreateQueue",
       "QueueName=q&Attribute.2.Name=DelaySeconds&Attribute.2.Value=5&Attribute.1.Name=Policy&"
       "Attribute.1.Value=%7B%7D&Tag.1.Key=a+b&Tag.1.Value=");
@@ -35,27 +35,27 @@ TEST(QueryRequest, ReadsMapsOfNamesAndValues) {
 }
 
 TEST(QueryRequest, ReadsASingleEntryWithoutItsNumber) {
-  const auto set = read<queue::SetQueueAttributes>(
-      "SetQueueAttributes", url + "&Attribute.Name=DelaySeconds&Attribute.Value=5");
+  const auto set = read_query<queue::SetQueueAttributes>(
+      "SetQueueAttributes", query_url + "&Attribute.Name=DelaySeconds&Attribute.Value=5");
   EXPECT_EQ(set.attributes, (queue::Attributes{{"DelaySeconds", "5"}}));
   const auto get =
-      read<queue::GetQueueAttributes>("GetQueueAttributes", url + "&AttributeName=All");
+      read_query<queue::GetQueueAttributes>("GetQueueAttributes", query_url + "&AttributeName=All");
   EXPECT_EQ(get.names, std::vector<std::string>{"All"});
 }
 
 TEST(QueryRequest, ReadsListsInTheOrderOfTheirNumbersAndInEitherSpelling) {
-  const auto flat = read<queue::GetQueueAttributes>(
-      "GetQueueAttributes", url + "&AttributeName.10=c&AttributeName.2=b&AttributeName.1=a");
+  const auto flat = read_query<queue::GetQueueAttributes>(
+      "GetQueueAttributes", query_url + "&AttributeName.10=c&AttributeName.2=b&AttributeName.1=a");
   EXPECT_EQ(flat.names, (std::vector<std::string>{"a", "b", "c"}));
-  const auto member = read<queue::GetQueueAttributes>(
-      "GetQueueAttributes", url + "&AttributeNames.member.1=a&AttributeNames.member.2=b");
+  const auto member = read_query<queue::GetQueueAttributes>(
+      "GetQueueAttributes", query_url + "&AttributeNames.member.1=a&AttributeNames.member.2=b");
   EXPECT_EQ(member.names, (std::vector<std::string>{"a", "b"}));
 }
 
 TEST(QueryRequest, ReadsMessageAttributes) {
-  const auto send = read<queue::SendMessage>(
+  const auto send = read_query<queue::SendMessage>(
       "SendMessage",
-      url +
+      query_url +
           "&MessageBody=a%20b+c%0D&MessageAttribute.1.Name=n&MessageAttribute.1.Value.DataType="
           "Number.int&MessageAttribute.1.Value.StringValue=4&MessageAttribute.2.Name=b&"
           "MessageAttribute.2.Value.DataType=Binary&MessageAttribute.2.Value.BinaryValue=AA+/&"
@@ -70,9 +70,9 @@ TEST(QueryRequest, ReadsMessageAttributes) {
 }
 
 TEST(QueryRequest, ReadsTheEntriesOfABatch) {
-  const auto batch = read<queue::SendMessageBatch>(
+  const auto batch = read_query<queue::SendMessageBatch>(
       "SendMessageBatch",
-      url +
+      query_url +
           "&SendMessageBatchRequestEntry.1.Id=a&SendMessageBatchRequestEntry.1.MessageBody=x&"
           "SendMessageBatchRequestEntry.2.Id=b&SendMessageBatchRequestEntry.2.MessageBody=y&"
           "SendMessageBatchRequestEntry.2.DelaySeconds=3");
@@ -80,25 +80,26 @@ TEST(QueryRequest, ReadsTheEntriesOfABatch) {
   EXPECT_EQ(batch.entries[1].id, "b");
   EXPECT_EQ(batch.entries[1].body.view(), "y");
   EXPECT_EQ(batch.entries[1].delay_seconds, 3);
-  EXPECT_EQ(refused("SendMessageBatch", url).info.query_code,
+  EXPECT_EQ(query_refusal("SendMessageBatch", query_url).info.query_code,
             "AWS.SimpleQueueService.EmptyBatchRequest");
 }
 
 TEST(QueryRequest, RestoresThePlusOfAHandle) {
-  EXPECT_EQ(read<queue::DeleteMessage>("DeleteMessage", url + "&ReceiptHandle=a+b/c%2Bd==")
-                .receipt_handle,
-            "a+b/c+d==");
+  EXPECT_EQ(
+      read_query<queue::DeleteMessage>("DeleteMessage", query_url + "&ReceiptHandle=a+b/c%2Bd==")
+          .receipt_handle,
+      "a+b/c+d==");
 }
 
 TEST(QueryRequest, ReadsPermissions) {
-  const auto add = read<queue::AddPermission>(
-      "AddPermission", url + "&Label=l&AWSAccountId.1=111111111111&ActionName.1=SendMessage");
+  const auto add = read_query<queue::AddPermission>(
+      "AddPermission", query_url + "&Label=l&AWSAccountId.1=111111111111&ActionName.1=SendMessage");
   EXPECT_EQ(add.accounts, std::vector<std::string>{"111111111111"});
   EXPECT_EQ(add.actions, std::vector<std::string>{"SendMessage"});
 }
 
 TEST(QueryRequest, RefusesWhatIsNoNumber) {
-  const Failure failure = refused("ReceiveMessage", url + "&MaxNumberOfMessages=ten");
+  const Failure failure = query_refusal("ReceiveMessage", query_url + "&MaxNumberOfMessages=ten");
   EXPECT_EQ(failure.info.query_code, "InvalidParameterValue");
   EXPECT_EQ(failure.message,
             "Value ten for parameter MaxNumberOfMessages is invalid. Reason: Must be an integer.");

@@ -272,6 +272,23 @@ TEST(Pastry, DepartingNodeIsDroppedAtOnce) {
   EXPECT_EQ(wrong_routes(network, 50, std::chrono::seconds(1)), 0U);
 }
 
+TEST(Pastry, JoinerThatGivesUpIsDroppedAtOnce) {
+  TestNetwork network{Config{}, 9};
+  network.grow(40);
+  network.run_for(std::chrono::seconds(2));
+  TestNode& joiner = network.add("comes and goes");
+  const PeerRef self = joiner.pastry->self();
+  const auto knows_joiner = [&](TestNode* node) { return node->pastry->leaf_set().contains(self); };
+  joiner.pastry->join({network.ring()[0]->pastry->self()});
+  ASSERT_TRUE(network.run_until([&] { return std::ranges::any_of(network.ring(), knows_joiner); },
+                                std::chrono::seconds(5)));
+  ASSERT_FALSE(joiner.pastry->active());
+  joiner.pastry->depart();
+  network.run_for(std::chrono::milliseconds(300));
+  EXPECT_TRUE(std::ranges::none_of(network.ring(), knows_joiner));
+  EXPECT_EQ(wrong_routes(network, 50, std::chrono::seconds(1)), 0U);
+}
+
 TEST(Pastry, PeersEvictedByACutBetweenThemMeetAgain) {
   TestNetwork network{Config{}, 10};
   network.grow(20);

@@ -2,14 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "scribe/cast.hpp"
+
 namespace canopy::scribe {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr MonoTime start{1h};
-const PeerRef ann{1};
-const PeerRef bob{2};
 const PeerRef cas{3};
 
 TEST(ChildrenTable, KeepsTheOrderOfAdoption) {

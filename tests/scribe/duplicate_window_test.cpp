@@ -15,12 +15,12 @@ TEST(DuplicateWindow, KnowsAMessageAgain) {
 
 TEST(DuplicateWindow, TellsPublishersIncarnationsAndSequencesApart) {
   DuplicateWindow window;
-  const Id ann = Id::hash_of("ann");
-  const Id bob = Id::hash_of("bob");
-  EXPECT_TRUE(window.insert({ann, 1, 1}, 8));
-  EXPECT_TRUE(window.insert({bob, 1, 1}, 8));
-  EXPECT_TRUE(window.insert({ann, 2, 1}, 8));
-  EXPECT_TRUE(window.insert({ann, 1, 2}, 8));
+  const Id one = Id::hash_of("one");
+  const Id other = Id::hash_of("other");
+  EXPECT_TRUE(window.insert({one, 1, 1}, 8));
+  EXPECT_TRUE(window.insert({other, 1, 1}, 8));
+  EXPECT_TRUE(window.insert({one, 2, 1}, 8));
+  EXPECT_TRUE(window.insert({one, 1, 2}, 8));
 }
 
 TEST(DuplicateWindow, ForgetsTheOldestFirst) {

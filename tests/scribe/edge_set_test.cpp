@@ -34,12 +34,12 @@ TEST(PathHash, DependsOnTheOrderAndNotOnTheHandles) {
     descriptor.name = name;
     return peers.intern(std::move(descriptor));
   };
-  const PeerRef ann = peer(here, "ann");
-  const PeerRef bob = peer(here, "bob");
-  const PeerRef bob_there = peer(there, "bob");
-  const PeerRef ann_there = peer(there, "ann");
-  EXPECT_EQ(path_hash({ann, bob}, here), path_hash({ann_there, bob_there}, there));
-  EXPECT_NE(path_hash({ann, bob}, here), path_hash({bob, ann}, here));
+  const PeerRef one = peer(here, "one");
+  const PeerRef other = peer(here, "other");
+  const PeerRef other_there = peer(there, "other");
+  const PeerRef one_there = peer(there, "one");
+  EXPECT_EQ(path_hash({one, other}, here), path_hash({one_there, other_there}, there));
+  EXPECT_NE(path_hash({one, other}, here), path_hash({other, one}, here));
 }
 
 }  // namespace

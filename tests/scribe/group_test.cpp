@@ -2,12 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "scribe/cast.hpp"
+
 namespace canopy::scribe {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr MonoTime start{1h};
 const PeerRef self{0};
 const PeerRef root{1};
 const PeerRef parent{2};

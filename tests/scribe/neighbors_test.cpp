@@ -2,12 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "scribe/cast.hpp"
+
 namespace canopy::scribe {
 namespace {
 
-constexpr MonoTime start{1h};
-const PeerRef ann{1};
-const PeerRef bob{2};
 const Edge prices{Id::hash_of("prices")};
 const Edge news{Id::hash_of("news")};
 

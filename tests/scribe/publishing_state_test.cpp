@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "scribe/cast.hpp"
 #include "scribe/deadline_set.hpp"
 #include "scribe/publish_table.hpp"
 #include "scribe/root_cache.hpp"
@@ -8,10 +9,6 @@ namespace canopy::scribe {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr MonoTime start{1h};
-const PeerRef ann{1};
-const PeerRef bob{2};
 
 Id group(int i) { return Id::hash_of("group-" + std::to_string(i)); }
 

@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "scribe/cast.hpp"
+
 namespace canopy::scribe {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr MonoTime start{1h};
 
 wire::GroupState state(std::uint64_t epoch, std::uint64_t version, std::string name = "prices") {
   wire::GroupState state;
@@ -61,7 +61,6 @@ TEST(RootRegistry, ReplicasThatNoRootConfirmsExpireButOwnStatesStay) {
 TEST(RootRegistry, KnowsWhoHoldsTheNewestState) {
   RootRegistry registry(10);
   RootRecord& record = *registry.merge(state(1, 1), start);
-  const PeerRef ann{1};
   RootRegistry::confirm(record, ann, 1, 1);
   EXPECT_TRUE(RootRegistry::holds(record, ann));
   record.state.version = 2;

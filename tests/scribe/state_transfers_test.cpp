@@ -2,14 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "scribe/cast.hpp"
+
 namespace canopy::scribe {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr MonoTime start{1h};
-const PeerRef ann{1};
-const PeerRef bob{2};
 
 Id group(int i) { return Id::hash_of("group-" + std::to_string(i)); }
 

@@ -250,7 +250,7 @@ TEST(FrameParser, EveryRoomIsLargeEnoughToBeWorthASystemCall) {
 
 // --- What is refused ---
 
-struct Bad {
+struct BadFrame {
   std::string bytes;
   std::string reason;
   boost::system::error_code code = errc::protocol;
@@ -271,7 +271,7 @@ std::string long_header(std::uint32_t size, std::size_t present) {
 }
 
 TEST(FrameParser, AMalformedFrameEndsTheStreamWithAReason) {
-  const std::vector<Bad> all = {
+  const std::vector<BadFrame> all = {
       {prefix_bytes(0, 0, 0), "frame of 4 bytes is shorter than its own prefix"},
       {prefix_bytes(3, 0, 0), "frame of 7 bytes is shorter than its own prefix"},
       {prefix_bytes(0xffffffff, 0, 0), "frame of 4294967299 bytes, more than 4194304",
@@ -289,7 +289,7 @@ TEST(FrameParser, AMalformedFrameEndsTheStreamWithAReason) {
        "frame of kind 1 has a header of 262145 bytes, more than 262144", errc::too_large},
   };
   const std::string good = frame_bytes(2, "good", "frame");
-  for (const Bad& bad : all) {
+  for (const BadFrame& bad : all) {
     FrameParser parser;
     const auto seen = feed_whole(parser, good + bad.bytes + good);
     EXPECT_EQ(seen.size(), 1U);
