@@ -67,15 +67,17 @@ void Pastry::depart() {
   if (inspection_) inspection_->traces.cancel_all();
   for_each_walk([](RingWalk& walk) { walk.cancel(); });
   joiner_.reset();
+  // Whom a joiner has probed counts it in before it hears of the answer.
+  std::vector<PeerRef> everybody;
+  prober_.collect_peers(everybody);
   prober_.cancel_all();
   measurer_.clear();
   table_repair_.clear();
   state_.active = false;
 
-  // A node that is still joining says it, too: peers whom it has probed count it in.
   wire::Departure goodbye;
   for (const Leaf& leaf : state_.leaves.all()) goodbye.leaves.push_back(leaf.peer);
-  std::vector<PeerRef> everybody = goodbye.leaves;
+  everybody.insert(everybody.end(), goodbye.leaves.begin(), goodbye.leaves.end());
   for (const auto& entry : state_.table.all()) everybody.push_back(entry.peer);
   for (const auto& entry : state_.neighborhood.all()) everybody.push_back(entry.peer);
   std::sort(everybody.begin(), everybody.end());
