@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "canopy-sim/commands.hpp"
-#include "canopy-sim/progress_bar.hpp"
 #include "canopy-sim/trace_file.hpp"
+#include "common/progress_bar.hpp"
 #include "sim/fuzz_run.hpp"
 #include "sim/json_line.hpp"
 

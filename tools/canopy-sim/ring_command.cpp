@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "canopy-sim/commands.hpp"
-#include "canopy-sim/progress_bar.hpp"
 #include "canopy-sim/resident_memory.hpp"
 #include "canopy-sim/trace_file.hpp"
+#include "common/progress_bar.hpp"
 #include "sim/json_line.hpp"
 #include "sim/ring_experiment.hpp"
 

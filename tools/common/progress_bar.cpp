@@ -1,4 +1,4 @@
-#include "canopy-sim/progress_bar.hpp"
+#include "common/progress_bar.hpp"
 
 #include <cstdio>
 #include <string>
