@@ -7,5 +7,7 @@
 namespace canopy::tools {
 
 void add_log_command(CLI::App& app, int& status);
+void add_queue_command(CLI::App& app, int& status);
+void add_http_echo_command(CLI::App& app, int& status);
 
 }  // namespace canopy::tools

@@ -13,6 +13,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer("canopy-bench COMMAND --help tells more of each.");
   int status = 0;
+  canopy::tools::add_queue_command(app, status);
+  canopy::tools::add_http_echo_command(app, status);
   canopy::tools::add_log_command(app, status);
   try {
     app.parse(argc, argv);
