@@ -1,4 +1,4 @@
-"""canopy-bench on queues and on its bare HTTP server: what it measures and what it notices."""
+"""canopy-bench queue and http-echo, and scripts/bench-queue: what they measure and notice."""
 
 import http.server
 import json
@@ -134,6 +134,73 @@ class EchoTest(unittest.TestCase):
         self.assertLessEqual(KEYS, report.keys())
         self.assertEqual(report["errors"], 0)
         self.assertGreater(report["messages"], 0)
+
+
+class ComparisonTest(unittest.TestCase):
+    """scripts/bench-queue, with the gateway's test server in canopyd's place."""
+
+    STAND_IN = """#!/usr/bin/env python3
+import os, sys
+words = sys.argv[1:]
+port = words[words.index("--gateway") + 1].split(":")[1]
+read, write = os.pipe()
+os.dup2(read, 0)
+os.set_inheritable(write, True)
+os.execv({server!r}, [{server!r}, "--port", port, "--anonymous",
+                      "--credentials", words[words.index("--credentials") + 1]])
+"""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        programs = self.folder / "bin"
+        programs.mkdir()
+        (programs / "canopy-bench").symlink_to((BIN / "canopy-bench").resolve())
+        stand_in = programs / "canopyd"
+        server = str((BIN / "gateway_test_server").resolve())
+        stand_in.write_text(self.STAND_IN.format(server=server), encoding="utf-8")
+        stand_in.chmod(0o755)
+        self.command = [sys.executable, "-B", SOURCE / "scripts/bench-queue", "--bin", programs,
+                        "--directory", self.folder, "--seconds", "0.2", "--connections", "4"]
+
+    def compare(self, *arguments):
+        return subprocess.run([*self.command, *arguments], capture_output=True, text=True,
+                              timeout=TIMEOUT_S, check=False)
+
+    def test_puts_the_servers_and_the_yardsticks_beside_each_other(self):
+        with Server("--anonymous") as peer:
+            result = self.compare("--only", "signed-single", "--only", "latency", "--json",
+                                  "--peer", f"other={peer.url}")
+        report = json.loads(result.stdout)
+        # Those that they are compared with came along.
+        self.assertEqual(list(report["lines"]), ["single", "latency", "signed-single"])
+        for name, line in report["lines"].items():
+            self.assertEqual(list(line), ["canopy", "other"], name)
+            for server in line.values():
+                self.assertLessEqual(KEYS, server.keys())
+                self.assertTrue(server["right"])
+            self.assertIn("server_cpu_us_per_message", line["canopy"])
+        self.assertGreater(report["echo"]["requests_per_second"], 0)
+        self.assertEqual([entry["batch"] for entry in report["log"]], [4, 40])
+        reached = all(target["reached"] for target in report["targets"])
+        self.assertEqual(result.returncode, 0 if reached else 1)
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["bin"])
+
+    def test_prints_a_table(self):
+        result = self.compare("--only", "kib-tens")
+        lines = result.stdout.splitlines()
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertTrue(lines[1].startswith("1 KiB, batches of 10"), result.stdout)
+        self.assertIn("bare HTTP server: ", result.stdout)
+
+    def test_says_what_is_missing(self):
+        for arguments, text in ((["--fauxqs", self.folder], "npm install"),
+                                (["--peer", "nowhere"], "NAME=URL"),
+                                (["--bin", self.folder], "build it")):
+            result = self.compare(*arguments)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(text, result.stderr)
 
 
 if __name__ == "__main__":
