@@ -42,6 +42,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     -Wduplicated-cond -Wduplicated-branches -Wlogical-op -Wno-restrict -Wno-array-bounds
     -Wno-stringop-overflow -Wno-maybe-uninitialized)
 endif()
+if(CMAKE_UNITY_BUILD)
+  # Warns of types in anonymous namespaces in any file that is included, and here all are.
+  target_compile_options(canopy_warnings INTERFACE -Wno-subobject-linkage)
+endif()
 if(CANOPY_WERROR)
   target_compile_options(canopy_warnings INTERFACE -Werror)
 endif()

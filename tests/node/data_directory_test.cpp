@@ -13,7 +13,7 @@
 namespace canopy::node {
 namespace {
 
-const WallTime wall(WallClock::duration(1'700'000'000'000));
+const WallTime written_at(WallClock::duration(1'700'000'000'000));
 
 class DataDirectoryTest : public testing::Test {
  protected:
@@ -35,7 +35,7 @@ class DataDirectoryTest : public testing::Test {
   // What open() complains about; empty if it does not.
   std::string complaint(const Identity& identity) const {
     try {
-      DataDirectory::open(path_, identity, wall);
+      DataDirectory::open(path_, identity, written_at);
       return {};
     } catch (const StartError& error) {
       return error.what();
@@ -51,47 +51,47 @@ class DataDirectoryTest : public testing::Test {
 TEST_F(DataDirectoryTest, IsMadeAndKeepsTheIdentity) {
   const Uuid cluster = Uuid::from_random_bits(1, 2);
   {
-    DataDirectory directory = DataDirectory::open(path_, wanted(), wall);
+    DataDirectory directory = DataDirectory::open(path_, wanted(), written_at);
     EXPECT_TRUE(directory.identity().cluster_uuid.is_nil());
     EXPECT_FALSE(directory.set_cluster(cluster));
   }
-  DataDirectory again = DataDirectory::open(path_, wanted(), wall);
+  DataDirectory again = DataDirectory::open(path_, wanted(), written_at);
   EXPECT_EQ(again.identity().cluster_uuid, cluster);
   EXPECT_EQ(again.identity().id, Id::hash_of("a"));
 }
 
 TEST_F(DataDirectoryTest, IncarnationGrowsWithEachBootEvenIfTheClockGoesBack) {
-  std::uint64_t first = DataDirectory::open(path_, wanted(), wall).identity().incarnation;
+  std::uint64_t first = DataDirectory::open(path_, wanted(), written_at).identity().incarnation;
   EXPECT_EQ(first, 1'700'000'000'000U);
-  const WallTime earlier = wall - std::chrono::hours(1);
+  const WallTime earlier = written_at - std::chrono::hours(1);
   EXPECT_EQ(DataDirectory::open(path_, wanted(), earlier).identity().incarnation, first + 1);
   EXPECT_EQ(DataDirectory::open(path_, wanted(), earlier).identity().incarnation, first + 2);
-  const WallTime later = wall + std::chrono::hours(1);
+  const WallTime later = written_at + std::chrono::hours(1);
   EXPECT_EQ(DataDirectory::open(path_, wanted(), later).identity().incarnation, first + 3'600'000);
 }
 
 TEST_F(DataDirectoryTest, BelongsToOneProcessAtATime) {
-  DataDirectory held = DataDirectory::open(path_, wanted(), wall);
+  DataDirectory held = DataDirectory::open(path_, wanted(), written_at);
   const std::string text = complaint(wanted());
   EXPECT_NE(text.find("is in use by process"), std::string::npos) << text;
   EXPECT_NE(text.find(path_), std::string::npos) << text;
 }
 
 TEST_F(DataDirectoryTest, OfAnotherNodeIsRefused) {
-  DataDirectory::open(path_, wanted(), wall);
+  DataDirectory::open(path_, wanted(), written_at);
   const std::string text = complaint(wanted("b"));
   EXPECT_NE(text.find("belongs to the node 'a', not to 'b'"), std::string::npos) << text;
 }
 
 TEST_F(DataDirectoryTest, OfAnotherClusterIsRefused) {
-  DataDirectory::open(path_, wanted(), wall);
+  DataDirectory::open(path_, wanted(), written_at);
   Identity other = wanted();
   other.cluster = "other";
   EXPECT_NE(complaint(other).find("'canopy', not to 'other'"), std::string::npos);
 }
 
 TEST_F(DataDirectoryTest, WithOtherConstantsIsRefused) {
-  DataDirectory::open(path_, wanted(), wall);
+  DataDirectory::open(path_, wanted(), written_at);
   Identity other = wanted();
   other.digit_bits = 2;
   EXPECT_NE(complaint(other).find("digits of 4 bits, not 2"), std::string::npos);
@@ -101,7 +101,7 @@ TEST_F(DataDirectoryTest, WithOtherConstantsIsRefused) {
 }
 
 TEST_F(DataDirectoryTest, ThatCannotBeUnderstoodIsRefusedAndLeftAlone) {
-  DataDirectory::open(path_, wanted(), wall);
+  DataDirectory::open(path_, wanted(), written_at);
   for (const char* text : {"", "{", "[]", "{\"format\":2}", "{\"format\":1}"}) {
     write(text);
     const std::string complaint_of_it = complaint(wanted());
@@ -113,7 +113,7 @@ TEST_F(DataDirectoryTest, ThatCannotBeUnderstoodIsRefusedAndLeftAlone) {
 }
 
 TEST_F(DataDirectoryTest, WhoseFileIsAPipeOrADirectoryIsRefusedAtOnce) {
-  DataDirectory::open(path_, wanted(), wall);
+  DataDirectory::open(path_, wanted(), written_at);
   const std::string file = path_ + "/node.json";
   std::filesystem::remove(file);
   ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
@@ -124,7 +124,7 @@ TEST_F(DataDirectoryTest, WhoseFileIsAPipeOrADirectoryIsRefusedAtOnce) {
 }
 
 TEST_F(DataDirectoryTest, SurvivesACrashWhileItWasWritten) {
-  DataDirectory::open(path_, wanted(), wall);
+  DataDirectory::open(path_, wanted(), written_at);
   std::ofstream(path_ + "/node.json.new") << "half";
   EXPECT_EQ(complaint(wanted()), "");
 }
