@@ -201,6 +201,7 @@ class Daemon {
 
 int run_daemon(const DaemonSettings& settings) {
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is as good as a full disk
   const DaemonLog log(settings.log_level);
   raise_file_limit();
   try {

@@ -224,8 +224,8 @@ Pick StandardMessages::pick(const store::Reader& reader, const PickRules& rules,
       pick.over_limit = true;
       break;
     }
-    const bool again =
-        !returned_.empty() && flights_.at(returned_.begin()->second).receive > before;
+    const bool again = !rules.for_move && !returned_.empty() &&
+                       flights_.at(returned_.begin()->second).receive > before;
     auto item = again ? std::nullopt : next_returned(reader);
     if (!item) item = next_ready(reader, rules.now);
     if (!item) break;

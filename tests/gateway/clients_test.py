@@ -2,9 +2,7 @@
 """boto3 against the gateway: its JSON, the query protocol of its predecessors, its signatures."""
 import base64
 import datetime
-import os
 import pathlib
-import shutil
 import sys
 import tempfile
 import unittest
@@ -15,39 +13,15 @@ from unittest import mock
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
 from gateway_server import DEADLINE_S, Server  # noqa: E402
+from sdk import boto3, botocore, client_of, error_of, query_models, query_session  # noqa: E402
 
-try:
-    import boto3
-    import botocore.auth
-    import botocore.awsrequest
-    import botocore.config
-    import botocore.credentials
-    import botocore.exceptions
-except ImportError:
-    print("skipped: boto3 is not installed")
-    sys.exit(77)
-
-# Descriptions of SQS by the query protocol, as botocore had them until 1.31.80.
-QUERY_MODELS = [os.environ.get("CANOPY_QUERY_MODELS", ""),
-                "/usr/lib/python3/dist-packages/botocore/data"]
 KEY, SECRET, ACCOUNT = "AKIDALICE", "alice's secret/+", "111122223333"
 BODIES = ["plain", "zażółć 🎈", "\r\n\ttabs", "&quot;<a>]]>", "{\"a\": \"\\u0000\"}", " ",
           "x" * 262_144]
 
 
 def client(server, service="sqs", key=KEY, secret=SECRET, session=None, **more):
-    config = botocore.config.Config(retries={"max_attempts": 0}, read_timeout=DEADLINE_S)
-    return (session or boto3.Session()).client(
-        service, endpoint_url=server.url, region_name="eu-west-1", aws_access_key_id=key,
-        aws_secret_access_key=secret, config=config, **more)
-
-
-def error_of(call, **arguments):
-    try:
-        call(**arguments)
-    except botocore.exceptions.ClientError as error:
-        return error.response
-    raise AssertionError("no error")
+    return client_of(server.url, key, secret, service, session, **more)
 
 
 class Signed(unittest.TestCase):
@@ -202,21 +176,12 @@ class Json(Actions, Signed):
 class Query(Actions, Signed):
     @classmethod
     def setUpClass(cls):
-        model = next((path for base in QUERY_MODELS if base
-                      for path in pathlib.Path(base).glob("sqs/2012-11-05/service-2.json*")), None)
-        if model is None:
-            raise unittest.SkipTest("python3-botocore, which describes the query protocol, "
-                                    "is not installed")
         super().setUpClass()
-        target = pathlib.Path(cls.folder.name) / "models" / "sqs" / "2012-11-05"
-        target.mkdir(parents=True)
-        shutil.copy(model, target)
-        cls.models = target.parent.parent
+        cls.models = query_models(pathlib.Path(cls.folder.name))
 
     def setUp(self):
-        with mock.patch.dict(os.environ, {"AWS_DATA_PATH": str(self.models)}):
-            self.session = boto3.Session()
-            self.sqs = client(self.server, session=self.session)
+        self.session = query_session(self.models)
+        self.sqs = client(self.server, session=self.session)
         self.assertEqual(self.sqs.meta.service_model.protocol, "query")
 
     def test_errors_have_a_detail(self):

@@ -159,6 +159,19 @@ TEST_P(DeadLetters, GoBackByAMoveTask) {
   EXPECT_EQ(loop.counts(dead), (Texts{"0", "0", "0"}));
 }
 
+TEST_P(DeadLetters, AMoveTaskTakesWhatWasLookedAt) {
+  loop.send(source, "m", group());
+  for (int i = 0; i < 4; ++i) {
+    loop.receive(source, 10, 1);
+    loop.advance(1'000);
+  }
+  ASSERT_EQ(loop.receive(dead, 10, 0).size(), 1U);
+  loop.ask<StartMessageMoveTaskResult>(StartMessageMoveTask{arn_of(named(dead)), {}, {}});
+  loop.advance(1'000);
+  EXPECT_EQ(loop.counts(source), (Texts{"1", "0", "0"}));
+  EXPECT_EQ(loop.counts(dead), (Texts{"0", "0", "0"}));
+}
+
 TEST_P(DeadLetters, AMoveTaskCanBeCancelled) {
   for (int i = 0; i < 5; ++i) loop.send(source, std::to_string(i), group());
   for (int i = 0; i < 4; ++i) {
