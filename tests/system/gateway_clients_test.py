@@ -48,7 +48,8 @@ class Actions:
         return self.sqs.create_queue(QueueName=name, Attributes=attributes)["QueueUrl"]
 
     def attribute(self, url, name):
-        return self.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=[name])["Attributes"][name]
+        answer = self.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=[name])
+        return answer["Attributes"][name]
 
     def receive(self, url, **more):
         return self.sqs.receive_message(QueueUrl=url, **more).get("Messages", [])
