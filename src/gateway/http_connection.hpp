@@ -234,7 +234,7 @@ class HttpConnection final : public AnyConnection,
     receives_ = std::holds_alternative<queue::ReceiveMessage>(work.action);
     // The service lets go of a call when it is done, mostly.
     if (!call_ || call_.use_count() > 1)
-      call_ = std::make_shared<PendingCall>(loop_.inbox, loop_.service);
+      call_ = std::make_shared<PendingCall>(loop_.mailbag, loop_.service);
     call_->begin(*this, std::move(work.caller), std::move(work.action));
   }
 

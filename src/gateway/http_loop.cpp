@@ -27,7 +27,7 @@ HttpLoop::HttpLoop(const HttpOptions& options_in, Shared& shared, HttpCounts& co
       counts(counts_in),
       front(shared, seed),
       service(shared.service),
-      inbox(std::make_shared<Inbox>(context)),
+      mailbag(std::make_shared<Mailbag>(context, shared.service)),
       work_(io.get_executor()),
       timer_(io) {
   tick();
@@ -70,7 +70,7 @@ void HttpLoop::drain() {
 }
 
 void HttpLoop::stop() {
-  inbox->close();
+  mailbag->close();
   for (std::size_t i = connections_.size(); i-- > 0;) {
     const auto connection = connections_[i];
     connection->abort();

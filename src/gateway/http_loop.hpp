@@ -69,7 +69,7 @@ class HttpLoop {
   HttpCounts& counts;
   Front front;
   Service& service;
-  std::shared_ptr<Inbox> inbox;
+  std::shared_ptr<Mailbag> mailbag;
 
  private:
   void tick();

@@ -6,7 +6,22 @@
 
 namespace canopy::gateway {
 
-void Inbox::put(std::shared_ptr<PendingCall> call, queue::Outcome outcome) {
+void Mailbag::ask(Ask ask) {
+  asks_.push_back(std::move(ask));
+  if (asks_.size() > 1) return;
+  // Runs behind the handlers that are ready by now.
+  boost::asio::post(*loop_, [mailbag = weak_from_this()] {
+    if (const auto self = mailbag.lock()) self->send();
+  });
+}
+
+void Mailbag::send() {
+  std::erase_if(asks_, [](const Ask& ask) { return ask.call->cancelled(); });
+  service_.call_all(asks_);
+  asks_.clear();
+}
+
+void Mailbag::put(std::shared_ptr<PendingCall> call, queue::Outcome outcome) {
   bool first = false;
   {
     const std::lock_guard lock(mutex_);
@@ -16,19 +31,19 @@ void Inbox::put(std::shared_ptr<PendingCall> call, queue::Outcome outcome) {
   }
   // The loop wakes at once, and would run into the lock.
   if (!first) return;
-  boost::asio::post(*loop_, [inbox = weak_from_this()] {
-    if (const auto self = inbox.lock()) self->run();
+  boost::asio::post(*loop_, [mailbag = weak_from_this()] {
+    if (const auto self = mailbag.lock()) self->run();
   });
 }
 
-void Inbox::close() {
+void Mailbag::close() {
   std::vector<Entry> dropped;
   const std::lock_guard lock(mutex_);
   closed_ = true;
   dropped.swap(waiting_);
 }
 
-void Inbox::run() {
+void Mailbag::run() {
   {
     const std::lock_guard lock(mutex_);
     batch_.swap(waiting_);
@@ -41,7 +56,7 @@ void PendingCall::begin(Owner& owner, queue::Caller caller, queue::Action action
   owner_ = &owner;
   const auto* receive = std::get_if<queue::ReceiveMessage>(&action);
   received_from_ = receive ? std::optional(receive->queue) : std::nullopt;
-  service_.call(std::move(caller), std::move(action), shared_from_this());
+  mailbag_->ask({std::move(caller), std::move(action), shared_from_this()});
 }
 
 void PendingCall::abandon() {

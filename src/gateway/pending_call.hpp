@@ -1,5 +1,5 @@
-// Carries outcomes from the service's threads back to the I/O thread whose
-// client waits.
+// Carries calls from an I/O thread to the service, and outcomes from the service's
+// threads back to the I/O thread whose client waits.
 #pragma once
 
 #include <atomic>
@@ -19,22 +19,28 @@ namespace canopy::gateway {
 
 class PendingCall;
 
-// Outcomes on their way into one event loop. The first one of a batch wakes the
-// loop. put() is thread-safe, the rest belongs to the loop's thread.
-class Inbox : public std::enable_shared_from_this<Inbox> {
+// Calls and outcomes on their way out of and into one event loop. What one turn of
+// the loop asks for goes to the service together; the first outcome of a batch
+// wakes the loop. put() is thread-safe, the rest belongs to the loop's thread.
+class Mailbag : public std::enable_shared_from_this<Mailbag> {
  public:
-  explicit Inbox(std::shared_ptr<boost::asio::io_context> loop) : loop_(std::move(loop)) {}
+  Mailbag(std::shared_ptr<boost::asio::io_context> loop, Service& service)
+      : loop_(std::move(loop)), service_(service) {}
 
-  // Dropped once the inbox is closed.
+  void ask(Ask ask);
+  // Dropped once it is closed.
   void put(std::shared_ptr<PendingCall> call, queue::Outcome outcome);
   void close();
 
  private:
+  void send();
   void run();
 
   using Entry = std::pair<std::shared_ptr<PendingCall>, queue::Outcome>;
 
   const std::shared_ptr<boost::asio::io_context> loop_;
+  Service& service_;
+  std::vector<Ask> asks_;
   std::mutex mutex_;
   bool closed_ = false;
   std::vector<Entry> waiting_;
@@ -55,8 +61,8 @@ class PendingCall final : public Call, public std::enable_shared_from_this<Pendi
     ~Owner() = default;
   };
 
-  PendingCall(std::shared_ptr<Inbox> inbox, Service& service)
-      : inbox_(std::move(inbox)), service_(service) {}
+  PendingCall(std::shared_ptr<Mailbag> mailbag, Service& service)
+      : mailbag_(std::move(mailbag)), service_(service) {}
 
   // Of the loop's thread. `owner` is told unless it calls abandon() before.
   void begin(Owner& owner, queue::Caller caller, queue::Action action);
@@ -67,14 +73,14 @@ class PendingCall final : public Call, public std::enable_shared_from_this<Pendi
 
   bool cancelled() const noexcept override { return cancelled_.load(std::memory_order_acquire); }
   void done(queue::Outcome outcome) override {
-    inbox_->put(shared_from_this(), std::move(outcome));
+    mailbag_->put(shared_from_this(), std::move(outcome));
   }
 
  private:
-  friend class Inbox;
+  friend class Mailbag;
   void deliver(queue::Outcome outcome);
 
-  const std::shared_ptr<Inbox> inbox_;
+  const std::shared_ptr<Mailbag> mailbag_;
   Service& service_;
   std::atomic<bool> cancelled_ = false;
   Owner* owner_ = nullptr;

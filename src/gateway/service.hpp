@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "queue/actions.hpp"
@@ -23,6 +24,12 @@ class Call {
   virtual void done(queue::Outcome outcome) = 0;
 };
 
+struct Ask {
+  queue::Caller caller;
+  queue::Action action;
+  std::shared_ptr<Call> call;
+};
+
 // All functions can be called from any thread and do not block.
 class Service {
  public:
@@ -31,6 +38,11 @@ class Service {
   // Ends with call->done(), at the latest when the wait time of a receive is
   // over. A service that has no room answers service_unavailable at once.
   virtual void call(queue::Caller caller, queue::Action action, std::shared_ptr<Call> call) = 0;
+
+  // Several at once, which may cost less. They are moved from.
+  virtual void call_all(std::vector<Ask>& asks) {
+    for (Ask& ask : asks) call(std::move(ask.caller), std::move(ask.action), std::move(ask.call));
+  }
 
   // The call, which may wait, has become cancelled(): it need not be kept, and
   // done() will be ignored. It may be over already.

@@ -53,7 +53,7 @@ const queue::QueueName* made_by_use(const queue::Action& action) {
 // The creation of a queue for a request, which comes again after it.
 class QueueHost::FirstUse final : public gateway::Call {
  public:
-  FirstUse(QueueHost& host, QueueRequest request) : host_(host), request_(std::move(request)) {}
+  FirstUse(QueueHost& host, gateway::Ask request) : host_(host), request_(std::move(request)) {}
   bool cancelled() const noexcept override { return false; }
   void done(queue::Outcome outcome) override {
     if (outcome.has_error()) return request_.call->done(outcome.error());
@@ -62,7 +62,7 @@ class QueueHost::FirstUse final : public gateway::Call {
 
  private:
   QueueHost& host_;
-  QueueRequest request_;
+  gateway::Ask request_;
 };
 
 QueueHost::QueueHost(QueueHostOptions options) : options_(std::move(options)) {}
@@ -117,7 +117,7 @@ void QueueHost::begin(WallTime now) {
 
 // --- Requests ---
 
-void QueueHost::take(QueueRequest request) {
+void QueueHost::take(gateway::Ask request) {
   if (!ready()) return refuse(request.call);
   if (options_.create_on_first_use && creates_first(request)) return;
   prepare(request.caller, std::move(request.action), std::move(request.call));
@@ -140,7 +140,7 @@ void QueueHost::prepare(const queue::Caller& caller, queue::Action action, CallP
   settle_refused();
 }
 
-bool QueueHost::creates_first(QueueRequest& request) {
+bool QueueHost::creates_first(gateway::Ask& request) {
   const queue::QueueName* name = made_by_use(request.action);
   if (name == nullptr || request.caller.account != name->account) return false;
   bool missing = false;
@@ -329,7 +329,7 @@ void QueueHost::tidy_disk() {
 
 void QueueHost::finish_turn() {
   if (!ready()) return;
-  for (QueueRequest& request : std::exchange(again_, {}))
+  for (gateway::Ask& request : std::exchange(again_, {}))
     prepare(request.caller, std::move(request.action), std::move(request.call));
   if (!ready()) return;
   const auto next = machine_->next_deadline();

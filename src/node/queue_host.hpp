@@ -32,12 +32,6 @@
 
 namespace canopy::node {
 
-struct QueueRequest {
-  queue::Caller caller;
-  queue::Action action;
-  std::shared_ptr<gateway::Call> call;
-};
-
 struct QueueHostOptions {
   // The origin's incarnation is this boot's; its lowest bits, which have to be
   // 0, count machines made anew.
@@ -75,7 +69,7 @@ class QueueHost final : public store::LogEvents, private queue::Host {
 
   // Of the log: what persisted() and failed() said is looked at here.
   void apply(WallTime now);
-  void take(QueueRequest request);
+  void take(gateway::Ask request);
   void cancel(const gateway::Call* call);
   void give_back(const queue::QueueName& queue, const std::vector<std::string>& handles);
   // Does what is due.
@@ -123,7 +117,7 @@ class QueueHost final : public store::LogEvents, private queue::Host {
   template <class Use>
   bool guarded(Use use);
   void prepare(const queue::Caller& caller, queue::Action action, CallPtr call);
-  bool creates_first(QueueRequest& request);
+  bool creates_first(gateway::Ask& request);
   void put(queue::Command command, CallPtr call);
   CallPtr forget(queue::Token token);
   void refuse(const CallPtr& call);
@@ -160,7 +154,7 @@ class QueueHost final : public store::LogEvents, private queue::Host {
   queue::Token last_token_ = 0;
   std::unordered_map<queue::Token, CallPtr> waiting_;
   std::unordered_map<const gateway::Call*, queue::Token> tokens_;
-  std::vector<QueueRequest> again_;  // their queue has been made
+  std::vector<gateway::Ask> again_;  // their queue has been made
 
   boost::system::error_code log_fault_;
   std::string store_problem_;  // of its background work

@@ -33,7 +33,7 @@ std::size_t bytes_of(const queue::SendEntry& entry) {
 
 // What a request keeps in memory, roughly.
 std::size_t bytes_of(const queue::Action& action) {
-  std::size_t bytes = sizeof(QueueRequest);
+  std::size_t bytes = sizeof(gateway::Ask);
   if (const auto* send = std::get_if<queue::SendMessage>(&action)) bytes += bytes_of(send->entry);
   if (const auto* batch = std::get_if<queue::SendMessageBatch>(&action))
     for (const queue::SendEntry& entry : batch->entries) bytes += bytes_of(entry);
@@ -108,19 +108,35 @@ store::Post QueueService::post() {
 
 void QueueService::call(queue::Caller caller, queue::Action action,
                         std::shared_ptr<gateway::Call> call) {
-  const std::size_t bytes = bytes_of(action);
-  bool taken = false;
+  std::vector<gateway::Ask> one;
+  one.push_back({std::move(caller), std::move(action), std::move(call)});
+  call_all(one);
+}
+
+void QueueService::call_all(std::vector<gateway::Ask>& asks) {
+  // Those that find no room keep their call.
   hand_over([&](Incoming& incoming) {
-    taken = !stopping_ && incoming.requests.size() < requests_max_ &&
-            incoming.request_bytes + bytes <= request_bytes_max_;
-    refused_ += taken ? 0 : 1;
-    if (!taken) return;
-    incoming.request_bytes += bytes;
-    incoming.requests.push_back({std::move(caller), std::move(action), std::move(call)});
+    for (gateway::Ask& ask : asks) {
+      if (!fits(incoming, ask)) continue;
+      incoming.requests.push_back(std::move(ask));
+    }
   });
-  if (!taken)
-    call->done(queue::Error{queue::ErrorCode::service_unavailable,
-                            "Too much is being asked at the moment. Try again."});
+  for (const gateway::Ask& ask : asks)
+    if (ask.call)
+      ask.call->done(queue::Error{queue::ErrorCode::service_unavailable,
+                                  "Too much is being asked at the moment. Try again."});
+}
+
+// Counts it in if so.
+bool QueueService::fits(Incoming& incoming, const gateway::Ask& ask) {
+  const std::size_t bytes = bytes_of(ask.action);
+  const bool room = !stopping_ && incoming.requests.size() < requests_max_ &&
+                    incoming.request_bytes + bytes <= request_bytes_max_;
+  if (room)
+    incoming.request_bytes += bytes;
+  else
+    ++refused_;
+  return room;
 }
 
 void QueueService::cancelled(const std::shared_ptr<gateway::Call>& call) {
@@ -186,7 +202,7 @@ void QueueService::wait() {
 void QueueService::turn() {
   for (const auto& call : batch_.posted) call();
   host_.apply(now());
-  for (QueueRequest& request : batch_.requests) host_.take(std::move(request));
+  for (gateway::Ask& request : batch_.requests) host_.take(std::move(request));
   for (const auto& call : batch_.cancelled) host_.cancel(call.get());
   for (const GivenBack& given : batch_.given_back) host_.give_back(given.queue, given.handles);
   host_.finish_turn();

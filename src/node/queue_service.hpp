@@ -48,6 +48,7 @@ class QueueService final : public gateway::Service {
 
   void call(queue::Caller caller, queue::Action action,
             std::shared_ptr<gateway::Call> call) override;
+  void call_all(std::vector<gateway::Ask>& asks) override;
   void cancelled(const std::shared_ptr<gateway::Call>& call) override;
   void give_back(queue::QueueName queue, std::vector<std::string> receipt_handles) override;
   std::string problem() const override;
@@ -68,7 +69,7 @@ class QueueService final : public gateway::Service {
   // What comes from other threads.
   struct Incoming {
     std::vector<std::function<void()>> posted;  // of the log and the store
-    std::vector<QueueRequest> requests;
+    std::vector<gateway::Ask> requests;
     std::vector<std::shared_ptr<gateway::Call>> cancelled;
     std::vector<GivenBack> given_back;
     std::size_t request_bytes = 0;
@@ -82,6 +83,7 @@ class QueueService final : public gateway::Service {
   store::Post post();
   template <class Add>
   void hand_over(Add add);
+  bool fits(Incoming& incoming, const gateway::Ask& ask);
   void run();
   void wait();
   void turn();

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include <boost/asio/post.hpp>
 #include <gtest/gtest.h>
 
 namespace canopy::gateway {
@@ -16,6 +17,10 @@ class SlowService final : public Service {
     actions.push_back(std::move(action));
     calls.push_back(std::move(call));
   }
+  void call_all(std::vector<Ask>& asks) override {
+    batches.push_back(asks.size());
+    Service::call_all(asks);
+  }
   void cancelled(const std::shared_ptr<Call>& call) override { told.push_back(call); }
   void give_back(queue::QueueName queue, std::vector<std::string> receipt_handles) override {
     EXPECT_EQ(queue, queue_name);
@@ -26,6 +31,7 @@ class SlowService final : public Service {
   std::vector<std::shared_ptr<Call>> calls;
   std::vector<std::shared_ptr<Call>> told;
   std::vector<std::string> given_back;
+  std::vector<std::size_t> batches;
 };
 
 class Owner final : public PendingCall::Owner {
@@ -46,6 +52,7 @@ class PendingCallTest : public testing::Test {
  protected:
   void begin(queue::Action action) {
     call_->begin(owner_, {"000000000000", ""}, std::move(action));
+    run();
   }
   void run() {
     loop_->restart();
@@ -61,8 +68,8 @@ class PendingCallTest : public testing::Test {
   SlowService service_;
   Owner owner_;
   std::shared_ptr<boost::asio::io_context> loop_ = std::make_shared<boost::asio::io_context>(1);
-  std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>(loop_);
-  std::shared_ptr<PendingCall> call_ = std::make_shared<PendingCall>(inbox_, service_);
+  std::shared_ptr<Mailbag> mailbag_ = std::make_shared<Mailbag>(loop_, service_);
+  std::shared_ptr<PendingCall> call_ = std::make_shared<PendingCall>(mailbag_, service_);
 };
 
 TEST_F(PendingCallTest, TellsItsOwnerOnTheLoop) {
@@ -72,6 +79,21 @@ TEST_F(PendingCallTest, TellsItsOwnerOnTheLoop) {
   run();
   ASSERT_EQ(owner_.outcomes.size(), 1U);
   EXPECT_FALSE(call_->cancelled());
+}
+
+TEST_F(PendingCallTest, WhatOneTurnAsksForGoesOutTogether) {
+  const auto other = std::make_shared<PendingCall>(mailbag_, service_);
+  boost::asio::post(*loop_, [&] { call_->begin(owner_, {}, receive()); });
+  boost::asio::post(*loop_, [&] { other->begin(owner_, {}, receive()); });
+  run();
+  EXPECT_EQ(service_.batches, (std::vector<std::size_t>{2}));
+}
+
+TEST_F(PendingCallTest, AsksNothingForAClientThatIsGone) {
+  call_->begin(owner_, {}, receive());
+  call_->abandon();
+  run();
+  EXPECT_TRUE(service_.calls.empty());
 }
 
 TEST_F(PendingCallTest, TellsTheServiceThatNobodyWaits) {
@@ -95,6 +117,7 @@ TEST_F(PendingCallTest, HasNothingToGiveBackOfOtherActions) {
   begin(queue::PurgeQueue{queue_name});
   call_->abandon();
   service_.calls[0]->done(queue::Done{});
+  call_ = std::make_shared<PendingCall>(mailbag_, service_);
   begin(receive());
   service_.calls[1]->done(queue::ReceiveMessageResult{});
   call_->abandon();
@@ -104,9 +127,9 @@ TEST_F(PendingCallTest, HasNothingToGiveBackOfOtherActions) {
 
 TEST_F(PendingCallTest, OutlivesTheLoop) {
   begin(receive());
-  inbox_->close();
+  mailbag_->close();
   loop_.reset();
-  inbox_.reset();
+  mailbag_.reset();
   service_.calls[0]->done(two_messages());
   EXPECT_TRUE(owner_.outcomes.empty());
 }

@@ -93,7 +93,7 @@ class HostLoop {
   // What a storage loop does in one go; the log's writer is another.
   void turn() {
     host->apply(now());
-    for (QueueRequest& request : std::exchange(requests_, {})) host->take(std::move(request));
+    for (gateway::Ask& request : std::exchange(requests_, {})) host->take(std::move(request));
     host->finish_turn();
   }
   void write_log() { log_->write(); }
@@ -163,7 +163,7 @@ class HostLoop {
   store::FaultLog* log_ = nullptr;
   WallTime time_{std::chrono::milliseconds(1'700'000'000'000)};
   std::uint64_t boots_ = 0;
-  std::vector<QueueRequest> requests_;
+  std::vector<gateway::Ask> requests_;
 };
 
 }  // namespace canopy::node
