@@ -10,6 +10,7 @@
 
 #include <canopy/options.hpp>
 
+#include "net/log.hpp"
 #include "node/boot_timer.hpp"
 #include "node/signal_guard.hpp"
 #include "store/damage.hpp"
@@ -68,6 +69,9 @@ QueueService::~QueueService() {
   }
   wake_.notify_one();
   thread_.join();
+  const QueueCounters& counters = host_.counters();
+  log::info("queues: {} commands were applied in {} batches; {} requests were refused",
+            counters.commands, counters.batches, counters.refused + refused_);
 }
 
 store::Opened QueueService::open(const QueueServiceOptions& options) {
@@ -168,17 +172,20 @@ QueueService::Counters QueueService::counters() const {
 // --- The loop ---
 
 void QueueService::run() {
-  bool stopping = false;
   MonoTime deadline = never;
-  while (!stopping || (!host_.idle() && boot_now() < deadline)) {
+  do {
     wait();
     turn();
-    if (stopping) continue;
-    const std::lock_guard lock(mutex_);
-    stopping = stopping_;
-    deadline = boot_now() + farewell_max;
-  }
+  } while (!is_over(deadline));
   host_.close();
+}
+
+// Once it is to stop: when all that came before is answered, or has taken too long.
+bool QueueService::is_over(MonoTime& deadline) {
+  const std::lock_guard lock(mutex_);
+  if (!stopping_) return false;
+  if (deadline == never) deadline = boot_now() + farewell_max;
+  return (host_.idle() && incoming_.empty()) || boot_now() >= deadline;
 }
 
 // Until there is something to do.

@@ -85,6 +85,7 @@ class QueueService final : public gateway::Service {
   void hand_over(Add add);
   bool fits(Incoming& incoming, const gateway::Ask& ask);
   void run();
+  bool is_over(MonoTime& deadline);
   void wait();
   void turn();
   void publish_state();

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <filesystem>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 #include <rocksdb/cache.h>
@@ -88,7 +92,7 @@ rocksdb::Options options_for(const RocksOptions& wanted) {
   options.info_log = no_log();
   options.stats_dump_period_sec = 0;
   options.stats_persist_period_sec = 0;
-  options.bgerror_resume_retry_interval = 500'000;  // microseconds
+  options.max_bgerror_resume_count = 0;  // Resumer does it
   return options;
 }
 
@@ -174,10 +178,76 @@ void check_owner(rocksdb::DB& db, const std::string& directory, const Owner& wan
 
 }  // namespace
 
+// Has RocksDB try again after an error, until it works. Its own retries would do the
+// same, but closing it in a pause between two of them never ends (7.8).
+class RocksStore::Resumer {
+ public:
+  explicit Resumer(std::function<void(const std::string&)> on_problem)
+      : on_problem_(std::move(on_problem)) {}
+  ~Resumer() { stop(); }
+  Resumer(const Resumer&) = delete;
+  Resumer& operator=(const Resumer&) = delete;
+
+  void start(rocksdb::DB& db) {
+    thread_ = std::thread([this, &db] { run(db); });
+  }
+
+  void stop() {
+    {
+      std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    wake_.notify_one();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  // Any thread.
+  void failed(const std::string& problem) {
+    on_problem_(problem);
+    {
+      std::lock_guard lock(mutex_);
+      ++errors_;
+      failing_ = true;
+    }
+    wake_.notify_one();
+  }
+  bool is_failing() const {
+    std::lock_guard lock(mutex_);
+    return failing_;
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds pause{500};
+
+  void run(rocksdb::DB& db) {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      wake_.wait(lock, [this] { return failing_ || stopping_; });
+      if (wake_.wait_for(lock, pause, [this] { return stopping_; })) return;
+      std::uint64_t errors = errors_;
+      lock.unlock();
+      bool resumed = db.Resume().ok();
+      lock.lock();
+      if (!resumed || errors != errors_) continue;
+      failing_ = false;
+      lock.unlock();
+      on_problem_({});
+      lock.lock();
+    }
+  }
+
+  const std::function<void(const std::string&)> on_problem_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  bool failing_ = false;
+  bool stopping_ = false;
+  std::uint64_t errors_ = 0;
+  std::thread thread_;
+};
+
 class RocksStore::Listener final : public rocksdb::EventListener {
  public:
-  explicit Listener(std::function<void(const std::string&)> on_problem)
-      : on_problem_(std::move(on_problem)) {}
+  explicit Listener(Resumer& resumer) : resumer_(resumer) {}
 
   std::uint64_t persisted() const { return persisted_.load(std::memory_order_acquire); }
   void reached(std::uint64_t index) {
@@ -195,26 +265,17 @@ class RocksStore::Listener final : public rocksdb::EventListener {
   }
 
   void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status* status) override {
-    failing_ = true;
-    on_problem_("the store cannot write: " + status->ToString());
+    resumer_.failed("the store cannot write: " + status->ToString());
   }
-
-  void OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecoveryInfo& info) override {
-    if (!info.new_bg_error.ok()) return;
-    failing_ = false;
-    on_problem_({});
-  }
-
-  bool is_failing() const { return failing_; }
 
  private:
-  const std::function<void(const std::string&)> on_problem_;
+  Resumer& resumer_;
   std::atomic<std::uint64_t> persisted_ = 0;
-  std::atomic<bool> failing_ = false;
 };
 
 RocksStore::RocksStore(const std::string& directory, const RocksOptions& wanted)
-    : listener_(std::make_shared<Listener>(wanted.on_problem)) {
+    : resumer_(std::make_unique<Resumer>(wanted.on_problem)),
+      listener_(std::make_shared<Listener>(*resumer_)) {
   rocksdb::Options options = options_for(wanted);
   options.listeners.push_back(listener_);
   std::error_code failed;
@@ -226,6 +287,7 @@ RocksStore::RocksStore(const std::string& directory, const RocksOptions& wanted)
   rocksdb::Status status = get_index(*db_, {}, applied_);
   if (!status.ok()) throw Damage(directory, status.ToString());
   listener_->reached(applied_);
+  resumer_->start(*db_);
 }
 
 void RocksStore::open(const std::string& directory, const rocksdb::Options& options) {
@@ -236,7 +298,8 @@ void RocksStore::open(const std::string& directory, const rocksdb::Options& opti
 }
 
 RocksStore::~RocksStore() {
-  if (db_ && !listener_->is_failing()) db_->Flush({});
+  resumer_->stop();
+  if (!resumer_->is_failing()) db_->Flush({});
 }
 
 result<std::optional<std::string>> RocksStore::get(std::string_view key) const {

@@ -7,7 +7,7 @@
 //
 // apply() blocks when RocksDB cannot keep up. It fails when the disk does, once the
 // write buffers are full, until the disk works again; reads are served meanwhile.
-// One thread; the background ones are RocksDB's.
+// One thread; in the background there are RocksDB's, and one that makes it try again.
 #pragma once
 
 #include <atomic>
@@ -53,10 +53,12 @@ class RocksStore final : public KeyValueStore {
   void flush() override;
 
  private:
+  class Resumer;
   class Listener;
 
   void open(const std::string& directory, const rocksdb::Options& options);
 
+  std::unique_ptr<Resumer> resumer_;
   std::shared_ptr<Listener> listener_;
   std::unique_ptr<rocksdb::DB> db_;
   std::uint64_t applied_ = 0;

@@ -213,6 +213,26 @@ TEST_F(RocksStoreTest, FailsAndServesReadsWhileItCannotWriteAndRecoversByItself)
   EXPECT_TRUE(was_told("works again"));
 }
 
+TEST_F(RocksStoreTest, ClosesWhileItCannotWrite) {
+  for (int pause_ms : {0, 200, 700}) {
+    open();
+    {
+      FileLimit limit(20'000);
+      put("a" + std::to_string(pause_ms), std::string(100'000, 'x'));
+      store_->flush();
+      auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+      while (!was_told("cannot write") && std::chrono::steady_clock::now() < deadline)
+        std::this_thread::yield();
+      EXPECT_TRUE(was_told("cannot write"));
+      auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(pause_ms);
+      while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
+      store_.reset();
+    }
+    std::lock_guard lock(mutex_);
+    told_.clear();
+  }
+}
+
 TEST_F(RocksStoreTest, AnUnfinishedOneIsMadeAnew) {
   fs::create_directories(path_ + ".new");
   std::ofstream(path_ + ".new/CURRENT") << "MANIFEST-";
