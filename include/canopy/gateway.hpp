@@ -56,7 +56,7 @@ struct GatewayQueue {
 struct GatewayOptions {
   // HOST:PORT; port 0 lets the system choose.
   std::string listen = "127.0.0.1:9324";
-  unsigned threads = 1;  // for connections
+  unsigned threads = 0;  // for connections; 0: by the number of cores, up to four
 
   // Requests are checked against the keys in this file (of AWS's form), or, if
   // empty, the one in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.

@@ -1,6 +1,8 @@
 #include "node/gateway_core.hpp"
 
+#include <algorithm>
 #include <future>
+#include <thread>
 #include <utility>
 #include <variant>
 
@@ -87,7 +89,9 @@ gateway::HttpOptions http_options(const GatewayOptions& options) {
   if (options.certificate_file.empty() != options.key_file.empty())
     throw StartError("TLS at the gateway needs both a certificate and its key");
   http.listen = *listen;
-  http.threads = options.threads;
+  // The storage loop and its writer need cores, too.
+  const unsigned usual = std::clamp(std::thread::hardware_concurrency() / 2, 1U, 4U);
+  http.threads = options.threads == 0 ? usual : options.threads;
   http.limits.body_bytes_max = options.request_bytes_max;
   http.connections_max = options.connections_max;
   http.certificate_file = options.certificate_file;

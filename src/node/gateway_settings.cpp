@@ -69,8 +69,10 @@ void declare_gateway(OptionTable& table, GatewaySettings& settings) {
   table.add("gateway-key", settings.key, "the certificate's key in PEM")
       .value_name("FILE")
       .check(check_file);
-  table.add("gateway-threads", settings.threads, "threads for the gateway's connections")
-      .range(1, 64);
+  table
+      .add("gateway-threads", settings.threads,
+           "threads for the gateway's connections; 0: by the number of cores, up to four")
+      .range(0, 64);
   table.check([&settings]() -> std::optional<std::string> {
     if (settings.certificate.empty() == settings.key.empty()) return std::nullopt;
     return "gateway-certificate and gateway-key go together: give both or none";

@@ -23,7 +23,7 @@ struct GatewaySettings {
   std::string region = "us-east-1";
   std::string certificate;
   std::string key;
-  unsigned threads = 1;
+  unsigned threads = 0;
   std::vector<std::string> queues;  // "NAME ATTRIBUTE=VALUE ..."
   bool create_on_first_use = false;
 

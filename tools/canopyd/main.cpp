@@ -24,8 +24,6 @@ constexpr const char* examples =
 
 int main(int argc, char** argv) {
   canopy::tools::keep_standard_files();
-  // Few threads, few allocations at a time: arenas of their own would only cost memory.
-  ::mallopt(M_ARENA_MAX, 1);
   canopy::node::DaemonSettings settings;
   canopy::OptionTable table("canopyd");
   canopy::node::declare_options(table, settings);
@@ -40,5 +38,8 @@ int main(int argc, char** argv) {
     std::cout << check.text;
     return canopy::tools::end_output("canopyd", check.status);
   }
+  // The overlay makes few allocations at a time: arenas would only cost memory. A gateway's
+  // threads hand over what others free.
+  ::mallopt(M_ARENA_MAX, settings.gateway.listen ? 4 : 1);
   return canopy::node::run_daemon(settings);
 }
