@@ -33,6 +33,18 @@ queue::Error unavailable() {
 template <typename T, typename... Ts>
 constexpr bool is_one_of = (std::is_same_v<T, Ts> || ...);
 
+// Of what clients ask for: commands that leave more in the store than before.
+bool takes_room(const queue::Command& command) {
+  return std::visit(
+      [](const auto& body) {
+        using T = std::decay_t<decltype(body)>;
+        return is_one_of<T, queue::command::Send, queue::command::CreateQueue,
+                         queue::command::SetAttributes, queue::command::SetTags,
+                         queue::command::AddPermission>;
+      },
+      command.body);
+}
+
 // The queue that this action would have made.
 const queue::QueueName* made_by_use(const queue::Action& action) {
   return std::visit(
@@ -205,8 +217,12 @@ bool QueueHost::present(queue::Token token) {
 
 // --- The log ---
 
+bool QueueHost::refuses(const queue::Command& command) const {
+  return !store_problem_.empty() || (low_on_space_ && takes_room(command));
+}
+
 void QueueHost::put(queue::Command command, CallPtr call) {
-  if (store_problem_.empty()) {
+  if (!refuses(command)) {
     Buffer record = queue::encode(command);
     const auto index = disk_.log->submit(record);
     if (index.has_value()) {
@@ -354,7 +370,8 @@ std::optional<WallTime> QueueHost::next_turn() const {
 std::string QueueHost::problem() const {
   if (!problem_.empty()) return problem_;
   if (log_fault_) return "the log cannot be written: " + log_fault_.message();
-  return store_problem_;
+  if (!store_problem_.empty()) return store_problem_;
+  return low_on_space_ ? "the disk is almost full: messages are not taken until it has room" : "";
 }
 
 void QueueHost::set_store_problem(std::string problem) {
@@ -363,6 +380,13 @@ void QueueHost::set_store_problem(std::string problem) {
   if (problem.empty() && !store_problem_.empty())
     log::info("queues: the store can be written again");
   store_problem_ = std::move(problem);
+}
+
+void QueueHost::set_low_on_space(bool low) {
+  if (low && !low_on_space_)
+    log::error("queues: the disk is almost full: messages are not taken until it has room");
+  if (!low && low_on_space_) log::info("queues: the disk has room again");
+  low_on_space_ = low;
 }
 
 void QueueHost::close() {

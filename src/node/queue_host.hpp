@@ -7,8 +7,10 @@
 // So while one sync runs the commands of the next one gather.
 //
 // Failures, which are told by problem():
+//   the disk is almost full: what adds to it is refused as service_unavailable;
+//   deletes go on, which make room;
 //   the log refuses, or the store's background work fails: commands are refused
-//   as service_unavailable, reads are served;
+//   likewise, reads are served;
 //   the store refuses a batch: everything is refused until it has taken it;
 //   the store cannot be read: the machine is made anew from what the store has,
 //   as after a restart, and messages in flight on standard queues are visible
@@ -80,6 +82,7 @@ class QueueHost final : public store::LogEvents, private queue::Host {
 
   // The store's background work fails, or works again if this is empty.
   void set_store_problem(std::string problem);
+  void set_low_on_space(bool low);
   // Why not everything is served; empty: all is well.
   std::string problem() const;
 
@@ -119,6 +122,7 @@ class QueueHost final : public store::LogEvents, private queue::Host {
   void prepare(const queue::Caller& caller, queue::Action action, CallPtr call);
   bool creates_first(gateway::Ask& request);
   void put(queue::Command command, CallPtr call);
+  bool refuses(const queue::Command& command) const;
   CallPtr forget(queue::Token token);
   void refuse(const CallPtr& call);
   void settle_refused();
@@ -157,6 +161,7 @@ class QueueHost final : public store::LogEvents, private queue::Host {
   std::vector<gateway::Ask> again_;  // their queue has been made
 
   boost::system::error_code log_fault_;
+  bool low_on_space_ = false;
   std::string store_problem_;  // of its background work
   std::string problem_;        // nothing is served because of it
   WallTime retry_;             // not before

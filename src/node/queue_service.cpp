@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <sys/statvfs.h>
 #include <utility>
 #include <variant>
 
@@ -25,6 +26,11 @@ namespace {
 constexpr Duration farewell_max = std::chrono::seconds(3);
 constexpr Duration farewell_pause = std::chrono::milliseconds(10);
 
+// For deletes: segments of the log, and files of the store until others can go.
+constexpr std::uint64_t room_kept_max = std::uint64_t{256} << 20;
+constexpr std::uint64_t room_kept_share = 10;  // of a small disk: a tenth
+constexpr Duration look_interval = std::chrono::seconds(1);
+
 std::size_t bytes_of(const queue::SendEntry& entry) {
   std::size_t bytes = entry.body.size();
   for (const auto& [name, attribute] : entry.attributes)
@@ -44,7 +50,8 @@ std::size_t bytes_of(const queue::Action& action) {
 }  // namespace
 
 QueueService::QueueService(const QueueServiceOptions& options)
-    : requests_max_(options.requests_max),
+    : directory_(options.directory),
+      requests_max_(options.requests_max),
       request_bytes_max_(options.request_bytes_max),
       host_(options.host) {
   const SignalGuard guard;
@@ -193,6 +200,7 @@ void QueueService::wait() {
   const std::optional<WallTime> next = host_.next_turn();
   Duration left = next ? clock_->when(*next) - boot_now() : Duration::max();
   std::unique_lock lock(mutex_);
+  if (low_on_space_) left = std::min(left, look_interval);
   if (stopping_) left = std::min(left, farewell_pause);
   if (incoming_.empty() && left > Duration()) {
     asleep_ = true;
@@ -207,6 +215,7 @@ void QueueService::wait() {
 }
 
 void QueueService::turn() {
+  look_at_disk();
   for (const auto& call : batch_.posted) call();
   host_.apply(now());
   for (gateway::Ask& request : batch_.requests) host_.take(std::move(request));
@@ -219,6 +228,17 @@ void QueueService::turn() {
   batch_.cancelled.clear();
   batch_.given_back.clear();
   batch_.request_bytes = 0;
+}
+
+// Messages are refused while there is still room for the deletes that make more.
+void QueueService::look_at_disk() {
+  if (directory_.empty() || boot_now() - disk_seen_ < look_interval) return;
+  disk_seen_ = boot_now();
+  struct statvfs disk {};
+  if (::statvfs(directory_.c_str(), &disk) != 0) return;
+  const std::uint64_t whole = disk.f_blocks * disk.f_frsize;
+  low_on_space_ = disk.f_bavail * disk.f_frsize < std::min(room_kept_max, whole / room_kept_share);
+  host_.set_low_on_space(low_on_space_);
 }
 
 void QueueService::publish_state() {

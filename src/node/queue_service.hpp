@@ -89,8 +89,10 @@ class QueueService final : public gateway::Service {
   void wait();
   void turn();
   void publish_state();
+  void look_at_disk();
   WallTime now();
 
+  const std::string directory_;
   const std::size_t requests_max_;
   const std::size_t request_bytes_max_;
 
@@ -109,6 +111,8 @@ class QueueService final : public gateway::Service {
   QueueHost host_;
   std::optional<CommandClock> clock_;
   Incoming batch_;
+  MonoTime disk_seen_{};
+  bool low_on_space_ = false;
 
   std::thread thread_;
 };

@@ -118,6 +118,28 @@ TEST(QueueHost, RefusesChangesWhileTheStoreSaysThatItCannotWrite) {
   EXPECT_TRUE(again->ok());
 }
 
+TEST(QueueHost, TakesDeletesButNoMessagesWhileTheDiskIsAlmostFull) {
+  HostLoop loop;
+  loop.create_queue("q");
+  loop.send("q", "m");
+  loop.settle();
+  loop.host->set_low_on_space(true);
+  EXPECT_NE(loop.host->problem(), "");
+  const auto sent = loop.send("q", "x");
+  const auto received = loop.receive("q");
+  loop.turn();
+  EXPECT_TRUE(sent->refused());
+  const auto removed =
+      loop.ask(queue::DeleteMessage{named("q"), received->messages().at(0).receipt_handle});
+  loop.settle();
+  EXPECT_TRUE(removed->ok());
+  loop.host->set_low_on_space(false);
+  const auto again = loop.send("q", "y");
+  loop.settle();
+  EXPECT_TRUE(again->ok());
+  EXPECT_EQ(loop.host->problem(), "");
+}
+
 TEST(QueueHost, WaitsWithTheBatchThatTheStoreRefuses) {
   HostLoop loop;
   loop.create_queue("q");

@@ -447,7 +447,7 @@ class FullDisk(InFolder):
         self.mount = self.folder / "small"
         self.mount.mkdir()
         # Mounted in a namespace of the daemon's own, so that nothing is left behind.
-        script = f"mount -t tmpfs -o size=300m small {self.mount} && exec \"$0\" \"$@\""
+        script = f"mount -t tmpfs -o size=400m small {self.mount} && exec \"$0\" \"$@\""
         prefix = ["unshare", "--mount", "--map-root-user", "sh", "-c", script]
         probe = subprocess.run([*prefix, "true"], capture_output=True, timeout=DEADLINE_S,
                                check=False)
@@ -465,7 +465,7 @@ class FullDisk(InFolder):
         sent = 0
         with daemon.connect() as connection:
             with (inside / "filler").open("wb") as filler:
-                filler.write(b"x" * (200 << 20))
+                filler.write(b"x" * (230 << 20))
             with self.assertRaises(Failed) as raised:
                 for _ in range(1000):
                     connection.send("q", body)
@@ -473,8 +473,9 @@ class FullDisk(InFolder):
             self.assertEqual((raised.exception.status, raised.exception.code),
                              (503, "ServiceUnavailable"))
             self.assertTrue(daemon.says("No space left"))
-            self.assertEqual(connection.get("/health")[0], 503)
-            self.assertIn("No space left", connection.get("/health")[1])
+            status, text = connection.get("/health")
+            self.assertEqual(status, 503)
+            self.assertRegex(text, "No space left|almost full")
             # Reading goes on.
             self.assertEqual(len(connection.receive("q", VisibilityTimeout=1)), 10)
             self.assertEqual(connection.call("GetQueueAttributes", QueueUrl=url_of("q"),
@@ -482,11 +483,32 @@ class FullDisk(InFolder):
                              ["Attributes"]["ApproximateNumberOfMessages"], str(sent - 10))
             (inside / "filler").unlink()
             self.assertTrue(eventually(lambda: connection.get("/health")[0] == 200))
-            self.assertTrue(daemon.says("can be written again"))
             connection.send("q", "small")
             time.sleep(1.2)
             self.assertEqual(len(connection.take_all("q")), sent + 1)
         self.assertEqual(daemon.stop(), 0, daemon.errors())
+
+    def test_deletes_are_taken_while_there_is_still_room_for_them(self):
+        daemon = self.daemon_in_it
+        daemon.start()
+        inside = pathlib.Path(f"/proc/{daemon.process.pid}/root{self.mount}")
+
+        def refused():
+            try:
+                connection.send("q", "m")
+                return False
+            except Failed as failed:
+                return failed.code == "ServiceUnavailable"
+
+        with daemon.connect() as connection:
+            connection.send("q", "m")
+            with (inside / "filler").open("wb") as filler:
+                filler.write(b"x" * (310 << 20))
+            self.assertTrue(eventually(refused))
+            self.assertIn("almost full", connection.get("/health")[1])
+            self.assertGreater(len(connection.take_all("q")), 0)
+            (inside / "filler").unlink()
+            self.assertTrue(eventually(lambda: not refused()))
 
 
 if __name__ == "__main__":
