@@ -99,8 +99,9 @@ class Ring:
         self.folder = folder
         self.daemons = []
 
-    def start(self, peers, gateway):
-        first = self.add(1, ["--gateway", gateway, "--allow-anonymous"])
+    def start(self, peers, gateway=None):
+        """With queues at the address `gateway` of the first daemon, if one is given."""
+        first = self.add(1, ["--gateway", gateway, "--allow-anonymous"] if gateway else [])
         self.wait_for(first.has_announced_its_address, UP_TIMEOUT_S, "the first daemon to listen")
         for number in range(2, peers + 1):
             self.add(number, ["--join", first.address])
