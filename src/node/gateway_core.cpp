@@ -12,7 +12,7 @@
 #include "gateway/credentials.hpp"
 #include "gateway/http_server.hpp"
 #include "gateway/queue_url.hpp"
-#include "net/listen_error.hpp"
+#include "net/log.hpp"
 #include "node/entropy.hpp"
 #include "node/node_core.hpp"
 #include "node/signal_guard.hpp"
@@ -143,6 +143,10 @@ GatewayCore::GatewayCore(std::shared_ptr<NodeCore> node, GatewayOptions options)
   gateway::FrontOptions front = front_options(options_);
   try {
     gateway::Credentials credentials = credentials_of(options_);
+    if (credentials.empty() && !options_.allow_anonymous)
+      log::warn(
+          "the gateway knows no access key, so it will refuse every request: give it "
+          "credentials, or allow anonymous requests");
     queues_ = std::make_unique<node::QueueService>(service_options(*node_, options_));
     declare_queues();
     server_ = std::make_unique<gateway::HttpServer>(std::move(http), std::move(front), *queues_);

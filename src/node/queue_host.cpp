@@ -98,6 +98,7 @@ void QueueHost::start(store::Opened opened) {
 
 void QueueHost::replay() {
   std::uint64_t last = 0;
+  std::uint64_t replayed = 0;
   std::size_t count = 0;
   const auto write = [&] {
     if (count == 0) return;
@@ -105,7 +106,7 @@ void QueueHost::replay() {
     if (const auto error = disk_.store->apply(batch_, last))
       throw store::Damage("the queue store", "cannot be written to: " + error.message());
     batch_.clear();
-    count = 0;
+    replayed += std::exchange(count, 0);
   };
   store::replay(*disk_.store, *disk_.log, [&](std::uint64_t index, std::string_view record) {
     auto command = queue::decode_command(Buffer::copy_of(record));
@@ -117,6 +118,7 @@ void QueueHost::replay() {
     if (++count == batch_commands_max) write();
   });
   write();
+  if (replayed > 0) log::info("queues: {} commands of the log were applied again", replayed);
 }
 
 WallTime QueueHost::time() const { return machine_->now(); }

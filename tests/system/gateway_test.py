@@ -303,6 +303,16 @@ class Options(InFolder):
             self.assertEqual(connection.get("/health"), (200, '{"status":"ok"}'))
             self.assertIn('"sqs":"running"', connection.get("/_localstack/health")[1])
 
+    def test_without_any_key_it_says_that_nobody_can_ask(self):
+        daemon = self.daemon()
+        daemon.command.remove("--allow-anonymous")
+        daemon.start()
+        self.assertTrue(daemon.says("knows no access key"))
+        with daemon.connect() as connection, self.assertRaises(Failed) as raised:
+            connection.call("ListQueues")
+        self.assertEqual((raised.exception.status, raised.exception.code),
+                         (403, "MissingAuthenticationTokenException"))
+
     def test_tls(self):
         certificate, key = self.folder / "certificate", self.folder / "key"
         subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",

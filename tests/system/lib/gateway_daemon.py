@@ -121,9 +121,12 @@ class Daemon:
         self.kill()
 
     def launch(self):
+        # The keys of whoever runs the tests are not the daemon's.
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith(("AWS_", "CANOPY_"))}
         with self.out_path.open("wb") as out, self.error_path.open("ab") as error:
             self.process = subprocess.Popen(
-                self.command, stdin=subprocess.DEVNULL, stdout=out, stderr=error,
+                self.command, stdin=subprocess.DEVNULL, stdout=out, stderr=error, env=environment,
                 preexec_fn=end_with_parent)
 
     def start(self):
