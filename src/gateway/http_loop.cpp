@@ -57,7 +57,8 @@ void HttpLoop::tick() {
   }
   timer_.expires_after(tick_interval);
   timer_.async_wait([this](boost::system::error_code error) {
-    if (!error) tick();
+    // A wait that has ended is not cancelled any more.
+    if (!error && !stopped_) tick();
   });
 }
 
@@ -70,6 +71,7 @@ void HttpLoop::drain() {
 }
 
 void HttpLoop::stop() {
+  stopped_ = true;
   mailbag->close();
   for (std::size_t i = connections_.size(); i-- > 0;) {
     const auto connection = connections_[i];

@@ -79,6 +79,7 @@ class HttpLoop {
   Clock::time_point now_ = Clock::now();
   std::vector<std::shared_ptr<AnyConnection>> connections_;
   bool draining_ = false;
+  bool stopped_ = false;
   std::int64_t date_second_ = 0;
   std::string date_;
 };
