@@ -4,6 +4,7 @@
 #include <malloc.h>
 
 #include "common/command_line.hpp"
+#include "common/short_slices.hpp"
 #include "common/standard_files.hpp"
 #include "node/daemon.hpp"
 #include "node/store_check.hpp"
@@ -24,6 +25,8 @@ constexpr const char* examples =
 
 int main(int argc, char** argv) {
   canopy::tools::keep_standard_files();
+  // A message passes several threads, each of which has to wake up for it.
+  canopy::tools::ask_for_short_slices();
   canopy::node::DaemonSettings settings;
   canopy::OptionTable table("canopyd");
   canopy::node::declare_options(table, settings);
