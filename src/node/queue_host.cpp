@@ -138,6 +138,7 @@ void QueueHost::take(gateway::Ask request) {
 }
 
 void QueueHost::prepare(const queue::Caller& caller, queue::Action action, CallPtr call) {
+  if (!ready()) return refuse(call);  // the request before this one may have lost the machine
   const queue::Token token = ++last_token_;
   std::optional<queue::Prepared> prepared;
   if (!guarded(
@@ -314,14 +315,14 @@ void QueueHost::apply_first(std::size_t count) {
 // With the outcomes of as many commands as the batch has.
 void QueueHost::write_batch() {
   const auto end = pending_.begin() + static_cast<std::ptrdiff_t>(outcomes_.size());
-  const boost::system::error_code error = disk_.store->apply(batch_, std::prev(end)->index);
-  if (error && !batch_waits_)
-    log::error("queues: the store cannot be written: {}: nothing is served until it can",
-               error.message());
-  if (error) problem_ = "the store cannot be written: " + error.message();
-  batch_waits_ = error.failed();
-  if (error) retry_ = now_ + retry_pause;
-  if (error) return;
+  if (const auto error = disk_.store->apply(batch_, std::prev(end)->index)) {
+    problem_ = "the store cannot be written: " + error.message();
+    if (!std::exchange(batch_waits_, true))
+      log::error("queues: {}: nothing is served until it can", problem_);
+    retry_ = now_ + retry_pause;
+    return;
+  }
+  batch_waits_ = false;
   if (begun_) problem_.clear();
   ++counters_.batches;
   counters_.commands += outcomes_.size();

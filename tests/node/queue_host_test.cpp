@@ -259,6 +259,27 @@ TEST(QueueHost, MakesQueuesOnFirstUseIfAsked) {
   EXPECT_TRUE(failed->refused());
 }
 
+TEST(QueueHost, RefusesAFirstUseWhenTheStoreCannotBeRead) {
+  QueueHostOptions options;
+  options.create_on_first_use = true;
+  HostLoop loop(1, options);
+  loop.create_queue("q");
+  loop.restart();  // nothing is cached
+  loop.settle();
+  loop.store.faults.read_error = 1;
+  const auto first = loop.send("q", "a");
+  const auto second = loop.send("q", "b");
+  loop.turn();
+  EXPECT_TRUE(first->refused());
+  EXPECT_TRUE(second->refused());
+  loop.store.faults.read_error = 0;
+  loop.advance(milliseconds(1'500));
+  loop.settle();
+  const auto sent = loop.send("q", "c");
+  loop.settle();
+  EXPECT_TRUE(sent->ok());
+}
+
 TEST(QueueHost, CutsTheLogWhenTheStoreHasFlushed) {
   QueueHostOptions options;
   options.flush_bytes = 100'000;
