@@ -54,7 +54,8 @@ class HttpServer::Impl {
     for (unsigned i = 0; i < std::max(1U, options_.threads); ++i)
       loops_.push_back(std::make_unique<HttpLoop>(options_, shared_, counts_, seed + i));
     listener_ = std::make_unique<net::TcpListener>(
-        loops_[0]->io, options_.listen, [this](Tcp::socket socket) { accept(std::move(socket)); });
+        loops_[0]->io, options_.listen, [this](Tcp::socket socket) { accept(std::move(socket)); },
+        "--gateway");
     endpoint_ = listener_->endpoint();
     shared_.options.usual_host = format_endpoint(endpoint_);
     for (auto& loop : loops_) threads_.emplace_back([&loop = *loop] { loop.io.run(); });

@@ -1,6 +1,7 @@
 #include "net/tcp_listener.hpp"
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,8 @@ using Tcp = asio::ip::tcp;
 
 namespace {
 
-std::vector<Tcp::endpoint> addresses_of(asio::io_context& io, const Endpoint& where) {
+std::vector<Tcp::endpoint> addresses_of(asio::io_context& io, const Endpoint& where,
+                                        std::string_view option) {
   error_code error;
   const auto numeric = asio::ip::make_address(where.host, error);
   if (!error) return {{numeric, where.port}};
@@ -29,33 +31,34 @@ std::vector<Tcp::endpoint> addresses_of(asio::io_context& io, const Endpoint& wh
                        Tcp::resolver::passive | Tcp::resolver::numeric_service, error);
   if (error)
     throw ListenError(
-        fmt::format("--listen {}: the name cannot be resolved ({}): give an address "
-                    "of this machine",
-                    format_endpoint(where), error.message()));
+        fmt::format("{} {}: the name cannot be resolved ({}): give an address of this machine",
+                    option, format_endpoint(where), error.message()));
   return {results.begin(), results.end()};
 }
 
-std::string text_of(const Endpoint& where, const error_code& error) {
+std::string text_of(const Endpoint& where, std::string_view option, const error_code& error) {
   const std::string text = format_endpoint(where);
   if (error == asio::error::address_in_use)
-    return fmt::format("{} is in use by another process: choose another --listen or stop it", text);
+    return fmt::format("{} is in use by another process: choose another {} or stop it", text,
+                       option);
   if (error == boost::system::errc::address_not_available)
-    return fmt::format("{} is no address of this machine: choose another --listen", text);
+    return fmt::format("{} is no address of this machine: choose another {}", text, option);
   if (error == asio::error::access_denied)
-    return fmt::format("{}: ports below 1024 need privileges: choose another --listen", text);
+    return fmt::format("{}: ports below 1024 need privileges: choose another {}", text, option);
   return fmt::format("cannot listen on {}: {}", text, error.message());
 }
 
 }  // namespace
 
-TcpListener::TcpListener(asio::io_context& io, const Endpoint& where, const Accepted& accepted)
+TcpListener::TcpListener(asio::io_context& io, const Endpoint& where, const Accepted& accepted,
+                         std::string_view option)
     : endpoint_(where) {
   error_code first_error;
-  for (Tcp::endpoint address : addresses_of(io, where)) {
+  for (Tcp::endpoint address : addresses_of(io, where, option)) {
     address.port(endpoint_.port);  // the first one chooses for all
     error_code error;
     Tcp::acceptor acceptor = open(io, address, error);
-    if (error == asio::error::address_in_use) throw ListenError(text_of(endpoint_, error));
+    if (error == asio::error::address_in_use) throw ListenError(text_of(endpoint_, option, error));
     if (error) {
       // A name may stand for addresses of a family that this machine lacks.
       if (!first_error) first_error = error;
@@ -66,7 +69,7 @@ TcpListener::TcpListener(asio::io_context& io, const Endpoint& where, const Acce
       accept_errors_.add(failure, format_endpoint(endpoint_));
     });
   }
-  if (loops_.empty()) throw ListenError(text_of(endpoint_, first_error));
+  if (loops_.empty()) throw ListenError(text_of(endpoint_, option, first_error));
 }
 
 Tcp::acceptor TcpListener::open(asio::io_context& io, Tcp::endpoint address,

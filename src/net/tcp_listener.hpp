@@ -1,4 +1,4 @@
-// Listens for peers on every address of a HOST:PORT.
+// Listens on every address of a HOST:PORT.
 //
 // A restart on the same port works at once. Throws ListenError with what is
 // wrong and what to do. One thread, the one that runs the io_context.
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <string_view>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -23,8 +24,10 @@ class TcpListener {
   using Accepted = std::function<void(boost::asio::ip::tcp::socket)>;
 
   // Port 0 lets the system choose one. A name is resolved here and now, which
-  // may take a moment: this is for start-up.
-  TcpListener(boost::asio::io_context& io, const Endpoint& where, const Accepted& accepted);
+  // may take a moment: this is for start-up. `option`: where the address was given,
+  // for messages.
+  TcpListener(boost::asio::io_context& io, const Endpoint& where, const Accepted& accepted,
+              std::string_view option = "--listen");
 
   // The host as given, and the port in use.
   const Endpoint& endpoint() const noexcept { return endpoint_; }

@@ -122,6 +122,7 @@ TEST_F(GatewayTest, SaysWhyItCannotStart) {
   GatewayOptions options = anonymous();
   options.listen = gateway.url().substr(sizeof("http://") - 1);
   EXPECT_NE(refusal(node, options).find("in use"), std::string::npos);
+  EXPECT_NE(refusal(node, options).find("choose another --gateway"), std::string::npos);
   options.listen = "nowhere";
   EXPECT_NE(refusal(node, options).find("HOST:PORT"), std::string::npos);
   options = anonymous();
