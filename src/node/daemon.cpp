@@ -135,7 +135,10 @@ class Daemon {
     });
   }
 
-  bool reloads() const { return gateway_ && !settings_.gateway.credentials.empty(); }
+  // By the settings: the gateway itself goes on another thread.
+  bool reloads() const {
+    return settings_.gateway.listen && !settings_.gateway.credentials.empty();
+  }
 
   void reload() {
     if (stopping_) return;
