@@ -37,8 +37,11 @@ error_code write_file(const std::string& path, const std::string& text) {
   int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) return last_error();
   error_code error;
-  if (::write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-    error = errno ? last_error() : error_code(ENOSPC, boost::system::system_category());
+  const ssize_t written = ::write(file, text.data(), text.size());
+  if (written < 0)
+    error = last_error();
+  else if (static_cast<std::size_t>(written) != text.size())
+    error = error_code(ENOSPC, boost::system::system_category());  // there was room for a part
   if (!error && ::fsync(file) != 0) error = last_error();
   ::close(file);
   return error;
