@@ -208,7 +208,7 @@ Gateway::~Gateway() = default;
 
 std::string Gateway::url() const { return core_->url(); }
 bool Gateway::durable() const { return core_->durable(); }
-std::string Gateway::problem() const { return core_->service().problem(); }
+std::string Gateway::problem() const { return core_->problem(); }
 void Gateway::reload_credentials() { core_->reload_credentials(); }
 bool Gateway::drain(std::chrono::milliseconds time_max) { return core_->drain(time_max); }
 

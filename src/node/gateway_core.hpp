@@ -10,7 +10,6 @@
 
 #include <canopy/gateway.hpp>
 
-#include "gateway/service.hpp"
 #include "node/queue_service.hpp"
 
 namespace canopy::gateway {
@@ -29,13 +28,9 @@ class GatewayCore {
 
   std::string url() const;
   bool durable() const;
+  std::string problem() const { return queues_->problem(); }
   void reload_credentials();
   bool drain(std::chrono::milliseconds time_max);
-
-  // The queues, for those who ask from within the process.
-  gateway::Service& service() noexcept { return *queues_; }
-  node::QueueService& queues() noexcept { return *queues_; }
-  const GatewayOptions& options() const noexcept { return options_; }
 
  private:
   void declare_queues();

@@ -139,7 +139,6 @@ class Pastry {
   void become_active();
   void check_join();
   void finish_help(PeerRef joiner);
-  void serve_waiting_joiners();
   void help_join(const wire::Routed& message);
   void add_rows(wire::JoinRequest& request) const;
   void announce();
