@@ -31,19 +31,20 @@ queue::Limits limits_of(const GatewayOptions& options) {
     return std::chrono::milliseconds(span).count();
   };
   queue::Limits limits;
-  const auto lower = [](queue::Range& range, std::int64_t max) {
+  const auto set_max = [](queue::Range& range, std::int64_t max) {
     range.max = max;
     range.min = std::min(range.min, max);
     range.usual = std::min(range.usual, max);
   };
-  lower(limits.maximum_message_size, number(given.message_bytes_max));
+  set_max(limits.maximum_message_size, number(given.message_bytes_max));
   limits.batch_bytes_max = given.batch_bytes_max;
   limits.batch_entries_max = number(given.batch_entries_max);
-  lower(limits.visibility_timeout_s, given.visibility_timeout_max.count());
-  lower(limits.delay_s, given.delay_max.count());
-  lower(limits.retention_s, given.retention_max.count());
+  set_max(limits.visibility_timeout_s, given.visibility_timeout_max.count());
+  set_max(limits.delay_s, given.delay_max.count());
+  set_max(limits.retention_s, given.retention_max.count());
   limits.retention_s.min = given.retention_min.count();
-  lower(limits.wait_s, given.wait_max.count());
+  limits.retention_s.usual = std::max(limits.retention_s.usual, limits.retention_s.min);
+  set_max(limits.wait_s, given.wait_max.count());
   limits.in_flight_max = given.in_flight_max;
   limits.in_flight_fifo_max = given.in_flight_fifo_max;
   limits.message_attributes_max = given.attributes_max;
