@@ -102,7 +102,7 @@ class Daemon {
     write_out(STDOUT_FILENO, fmt::format("queues at {}\n", gateway_->url()));
     if (!gateway_->durable())
       log::warn("queues are kept in memory and end with this process: give --data to keep them");
-    if (settings_.gateway.allow_anonymous)
+    if (settings_.gateway.values.allow_anonymous)
       log::warn("the gateway accepts requests of anybody who reaches it");
   }
 
@@ -137,14 +137,14 @@ class Daemon {
 
   // By the settings: the gateway itself goes on another thread.
   bool reloads() const {
-    return settings_.gateway.listen && !settings_.gateway.credentials.empty();
+    return settings_.gateway.listen && !settings_.gateway.values.credentials_file.empty();
   }
 
   void reload() {
     if (stopping_) return;
     try {
       gateway_->reload_credentials();
-      log::info("the credentials in {} are in force", settings_.gateway.credentials);
+      log::info("the credentials in {} are in force", settings_.gateway.values.credentials_file);
     } catch (const std::exception& problem) {
       log::error("{}: those read before stay in force", problem.what());
     }

@@ -45,36 +45,39 @@ void declare_gateway(OptionTable& table, GatewaySettings& settings) {
   table.add("gateway", settings.listen,
             "serve the Amazon SQS API here; port 0 lets the system choose");
   table
-      .add("credentials", settings.credentials,
+      .add("credentials", settings.values.credentials_file,
            "access keys that requests are checked against, as in ~/.aws/credentials; read anew at "
            "SIGHUP")
       .value_name("FILE")
       .check(check_file);
-  table.add("allow-anonymous", settings.allow_anonymous,
+  table.add("allow-anonymous", settings.values.allow_anonymous,
             "accept unsigned requests and unknown keys, unverified");
-  table.add("account", settings.account, "account of requests that name none").check(check_account);
-  table.add("region", settings.region, "region of requests that name none").check(check_region);
+  table.add("account", settings.values.default_account, "account of requests that name none")
+      .check(check_account);
+  table.add("region", settings.values.default_region, "region of requests that name none")
+      .check(check_region);
   table
       .add("queue", settings.queues,
            "queue that is there from the start, with its attributes: 'NAME ATTRIBUTE=VALUE ...'")
       .value_name("QUEUE")
       .check(check_queue);
-  table.add("create-on-first-use", settings.create_on_first_use,
+  table.add("create-on-first-use", settings.values.create_on_first_use,
             "make queues when they are first sent to, received from or asked about");
   table
-      .add("gateway-certificate", settings.certificate,
+      .add("gateway-certificate", settings.values.certificate_file,
            "certificate chain in PEM, for TLS at the gateway")
       .value_name("FILE")
       .check(check_file);
-  table.add("gateway-key", settings.key, "the certificate's key in PEM")
+  table.add("gateway-key", settings.values.key_file, "the certificate's key in PEM")
       .value_name("FILE")
       .check(check_file);
   table
-      .add("gateway-threads", settings.threads,
+      .add("gateway-threads", settings.values.threads,
            "threads for the gateway's connections; 0: by the number of cores, up to four")
       .range(0, 64);
   table.check([&settings]() -> std::optional<std::string> {
-    if (settings.certificate.empty() == settings.key.empty()) return std::nullopt;
+    const GatewayOptions& values = settings.values;
+    if (values.certificate_file.empty() == values.key_file.empty()) return std::nullopt;
     return "gateway-certificate and gateway-key go together: give both or none";
   });
 }
@@ -152,14 +155,6 @@ std::optional<GatewayQueue> parse_queue(const std::string& text) {
 GatewayOptions to_gateway_options(const GatewaySettings& settings) {
   GatewayOptions options = settings.values;
   options.listen = format_endpoint(settings.listen.value());
-  options.threads = settings.threads;
-  options.credentials_file = settings.credentials;
-  options.allow_anonymous = settings.allow_anonymous;
-  options.default_account = settings.account;
-  options.default_region = settings.region;
-  options.certificate_file = settings.certificate;
-  options.key_file = settings.key;
-  options.create_on_first_use = settings.create_on_first_use;
   for (const std::string& text : settings.queues)
     options.queues.push_back(parse_queue(text).value());
   QueueLimits& limits = options.limits;

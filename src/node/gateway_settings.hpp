@@ -16,18 +16,9 @@
 namespace canopy::node {
 
 struct GatewaySettings {
-  std::optional<Endpoint> listen;  // none: no gateway
-  std::string credentials;
-  bool allow_anonymous = false;
-  std::string account = "000000000000";
-  std::string region = "us-east-1";
-  std::string certificate;
-  std::string key;
-  unsigned threads = 0;
+  std::optional<Endpoint> listen;   // none: no gateway
   std::vector<std::string> queues;  // "NAME ATTRIBUTE=VALUE ..."
-  bool create_on_first_use = false;
-
-  GatewayOptions values;  // what is bound as it is
+  GatewayOptions values;            // what is bound as it is
   Duration visibility_timeout_max = values.limits.visibility_timeout_max;
   Duration delay_max = values.limits.delay_max;
   Duration retention_min = values.limits.retention_min;
