@@ -73,8 +73,9 @@ struct NodeOptions {
   std::chrono::milliseconds departure_time_max{5000};  // for async_stop
 };
 
-// A node cannot start: what() says what is wrong and what to do. Thrown by the
-// constructor of Node only.
+// A node or its gateway cannot start: what() says what is wrong and what to do.
+// Thrown by the constructors of Node and Gateway, and for keys that cannot be read
+// anew.
 class StartError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
