@@ -20,11 +20,14 @@ void add_links(Names& names, const net::LinkCounters& links) {
   names.add("link.frames_out", links.stream.frames_out);
   names.add("link.writes", links.stream.writes);
   names.add("link.established", links.established);
+  names.add("link.duplicates", links.duplicates);
+  names.add("link.replaced", links.replaced);
   names.add("link.lost", links.lost);
   names.add("link.stalled", links.stalled);
   names.add("link.idle_closed", links.idle_closed);
   names.add("link.dials", links.dials);
   names.add("link.dials_failed", links.dials_failed);
+  names.add("link.dial_attempts", links.dial_attempts);
   names.add("link.accepted", links.accepted);
   names.add("link.accepts_refused", links.accepts_refused);
   names.add("link.accept_errors", links.accept_errors);
@@ -35,6 +38,8 @@ void add_links(Names& names, const net::LinkCounters& links) {
   names.add("link.truncated", links.stream.truncated);
   names.add("link.unknown_messages", links.unknown);
   names.add("link.not_encodable", links.not_encodable);
+  names.add("link.queued_messages", links.queued_messages);
+  names.add("link.queued_bytes", links.queued_bytes);
   names.add("link.dropped_full.control", links.dropped_full.control);
   names.add("link.dropped_full.bulk", links.dropped_full.bulk);
   names.add("link.dropped_unreachable.control", links.dropped_unreachable.control);
@@ -45,21 +50,34 @@ void add_ring(Names& names, const pastry::Counters& ring) {
   names.add("ring.originated", ring.originated);
   names.add("ring.forwarded", ring.forwarded);
   names.add("ring.delivered", ring.delivered);
+  names.add("ring.rare_case", ring.rare_case);
   names.add("ring.reroutes", ring.reroutes);
   names.add("ring.retransmissions", ring.retransmissions);
+  names.add("ring.duplicate_hops", ring.duplicate_hops);
   names.add("ring.unacked_hops", ring.unacked_hops);
   names.add("ring.hop_limit_drops", ring.hop_limit_drops);
   names.add("ring.undelivered_drops", ring.undelivered_drops);
   names.add("ring.held", ring.held);
   names.add("ring.held_drops", ring.held_drops);
   names.add("ring.heartbeats_sent", ring.heartbeats_sent);
+  names.add("ring.probes_sent", ring.probes_sent);
+  names.add("ring.leaf_probes_sent", ring.leaf_probes_sent);
+  names.add("ring.probe_drops", ring.probe_drops);
   names.add("ring.suspicions", ring.suspicions);
   names.add("ring.evictions", ring.evictions);
   names.add("ring.departures", ring.departures);
   names.add("ring.replaced", ring.replaced);
+  names.add("ring.stale_senders", ring.stale_senders);
   names.add("ring.stalls", ring.stalls);
+  names.add("ring.join_requests_sent", ring.join_requests_sent);
+  names.add("ring.join_restarts", ring.join_restarts);
   names.add("ring.joins_helped", ring.joins_helped);
+  names.add("ring.joins_queued", ring.joins_queued);
   names.add("ring.joins_deferred", ring.joins_deferred);
+  names.add("ring.join_help_timeouts", ring.join_help_timeouts);
+  names.add("ring.table_repairs", ring.table_repairs);
+  names.add("ring.measurements", ring.measurements);
+  names.add("ring.rows_announced", ring.rows_announced);
   names.add("ring.malformed", ring.malformed);
 }
 
@@ -72,11 +90,14 @@ void add_trees(Names& names, const scribe::Counters& trees) {
   names.add("tree.leaves_sent", trees.leaves_sent);
   names.add("tree.parents_lost", trees.parents_lost);
   names.add("tree.children_expired", trees.children_expired);
+  names.add("tree.children_struck", trees.children_struck);
   names.add("tree.heartbeats_sent", trees.heartbeats_sent);
   names.add("tree.heartbeats_suppressed", trees.heartbeats_suppressed);
   names.add("tree.set_mismatches", trees.set_mismatches);
+  names.add("tree.set_pages_sent", trees.set_pages_sent);
   names.add("tree.publishes", trees.publishes);
   names.add("tree.publish_retries", trees.publish_retries);
+  names.add("tree.publishes_forwarded", trees.publishes_forwarded);
   names.add("tree.publishes_unknown_group", trees.publishes_unknown_group);
   names.add("tree.publishes_shed", trees.publishes_shed);
   names.add("tree.multicasts_sent", trees.multicasts_sent);
@@ -84,9 +105,13 @@ void add_trees(Names& names, const scribe::Counters& trees) {
   names.add("tree.duplicates_dropped", trees.duplicates_dropped);
   names.add("tree.strays_dropped", trees.strays_dropped);
   names.add("tree.anycasts_handled", trees.anycasts_handled);
+  names.add("tree.anycasts_cut_short", trees.anycasts_cut_short);
   names.add("tree.roots_founded", trees.roots_founded);
   names.add("tree.takeovers", trees.takeovers);
   names.add("tree.handovers", trees.handovers);
+  names.add("tree.replica_updates_sent", trees.replica_updates_sent);
+  names.add("tree.groups_forgotten", trees.groups_forgotten);
+  names.add("tree.departing_drops", trees.departing_drops);
   names.add("tree.malformed", trees.malformed);
   names.add("tree.limits_met", trees.limits_met);
 }

@@ -343,7 +343,10 @@ void Scribe::Parts::answer(const wire::RoutedBody& body, bool known) {
 void Scribe::Parts::pass_to_successor(const wire::RoutedBody& body) {
   const Id group = *group_of(body);
   const PeerRef next = roots.successor(group);
-  if (!next) return;
+  if (!next) {
+    ++core.counters.departing_drops;
+    return;
+  }
   std::visit(
       [&](const auto& message) {
         using Body = std::decay_t<decltype(message)>;
