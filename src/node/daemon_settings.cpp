@@ -153,7 +153,7 @@ void declare_limits(OptionTable& table, DaemonSettings& settings) {
   table.add("limit.payload", settings.payload_max, "largest payload of a message")
       .bytes()
       .range(1, std::size_t{1} << 20);
-  table.add("limit.queue", settings.queue_max, "bytes that wait for publishing")
+  table.add("limit.mailbox", settings.mailbox_max, "messages on their way to be published")
       .bytes()
       .range(std::size_t{1} << 20, std::size_t{1} << 32);
   table.add("limit.departure", settings.departure_time_max, "for handing over before the end")
@@ -206,7 +206,7 @@ NodeOptions to_node_options(const DaemonSettings& settings) {
   options.tuning.request_timeout = overlay.scribe.request_timeout;
   options.tuning.root_replicas = overlay.scribe.root_replicas;
   options.payload_bytes_max = settings.payload_max;
-  options.mailbox_bytes_max = settings.queue_max;
+  options.mailbox_bytes_max = settings.mailbox_max;
   options.departure_time_max =
       std::chrono::duration_cast<std::chrono::milliseconds>(settings.departure_time_max);
   return options;

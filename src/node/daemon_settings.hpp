@@ -39,7 +39,7 @@ struct DaemonSettings {
   unsigned leaf_set_size = 16;
   scribe::OverlayConfig overlay{pastry::Config::lan(), scribe::Config::lan()};
   std::size_t payload_max = std::size_t{1} << 20;
-  std::size_t queue_max = std::size_t{64} << 20;
+  std::size_t mailbox_max = std::size_t{64} << 20;
   Duration departure_time_max = std::chrono::seconds(5);
 };
 
