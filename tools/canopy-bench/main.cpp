@@ -5,8 +5,11 @@
 #include <CLI/CLI.hpp>
 
 #include "canopy-bench/commands.hpp"
+#include "common/escaped.hpp"
+#include "common/standard_files.hpp"
 
 int main(int argc, char** argv) {
+  canopy::tools::keep_standard_files();
   CLI::App app("Measures parts of Canopy on this machine, each beside what bounds it.");
   app.name("canopy-bench");
   app.set_version_flag("--version", "canopy-bench " CANOPY_VERSION);
@@ -21,8 +24,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "canopy-bench: %s\n", error.what());
+    std::fprintf(stderr, "canopy-bench: %s\n", canopy::tools::escaped(error.what()).c_str());
     return 1;
   }
-  return status;
+  return canopy::tools::end_output("canopy-bench", status);
 }
