@@ -39,7 +39,8 @@ json::object call_json(const LoadPlan& plan, std::string_view action, const json
 // Its queues, for as long as it lives.
 class Queues {
  public:
-  Queues(const LoadPlan& plan, unsigned count) : plan_(plan) {
+  // By way of the other constructor: so those made before one that fails are deleted.
+  Queues(const LoadPlan& plan, unsigned count) : Queues(plan) {
     json::object attributes{{"VisibilityTimeout", visibility_seconds}};
     if (plan.fifo) attributes["FifoQueue"] = "true";
     for (unsigned i = 0; i < count; ++i) {
@@ -82,6 +83,8 @@ class Queues {
   }
 
  private:
+  explicit Queues(const LoadPlan& plan) : plan_(plan) {}
+
   const LoadPlan& plan_;
   std::vector<std::string> urls_;
 };
