@@ -61,6 +61,15 @@ void LoadWorker::open(Connection& connection) {
   if (::epoll_ctl(epoll_.fd(), EPOLL_CTL_ADD, connection.socket.fd(), &event) < 0) fail("epoll");
 }
 
+// The server closes behind the answer to the first request, which is still to be looked at:
+// those that were sent after it get none.
+void LoadWorker::reopen(Connection& connection) {
+  const std::size_t behind = connection.pending.size() - 1;
+  if (behind > 0) counts_.errors["connection closed"] += behind;
+  connection.pending.erase(connection.pending.begin() + 1, connection.pending.end());
+  open(connection);
+}
+
 // The phase.
 
 Counts LoadWorker::run(const Phase& phase, std::stop_token stop) {
@@ -255,7 +264,7 @@ void LoadWorker::on_bytes(Connection& connection, std::string_view bytes, Clock:
       const auto answer = scan_answer(bytes, unchunked_);
       if (!answer) break;
       bytes.remove_prefix(answer->size);
-      if (answer->closes) open(connection);
+      if (answer->closes) reopen(connection);
       on_answer(connection, *answer, now);
     }
   } catch (const BadHttp& bad) {

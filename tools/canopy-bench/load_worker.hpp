@@ -49,6 +49,7 @@ class LoadWorker {
   };
 
   void open(Connection& connection);
+  void reopen(Connection& connection);
   void start(const Phase& phase);
   bool over(Clock::time_point now) const;
   void turn(Clock::duration patience);
