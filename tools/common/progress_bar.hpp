@@ -13,7 +13,8 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  // Draws at most ten times a second, or when `what` is another.
+  // Draws at most ten times a second, or when `what` is another; that has to stay
+  // until the next call. `done`: 0 to 1.
   void show(std::string_view what, double done);
   void clear();
 
