@@ -13,6 +13,7 @@
 
 #include "node/control_values.hpp"
 #include "node/values.hpp"
+#include "scribe/group_name.hpp"
 
 namespace canopy::node {
 
@@ -233,7 +234,8 @@ void ControlSession::handle(RequestId id, const control::Join& request) {
 void ControlSession::joined(RequestId id, Subscription subscription) {
   const GroupName group = subscription.group();
   operations_.at(id).subscription = std::move(subscription);
-  send(id, control::Joined{{group.name, group.creator}, Id::hash_of(group.name + group.creator)});
+  const wire::GroupName name{group.name, group.creator};
+  send(id, control::Joined{name, scribe::group_id(name, Id::bits)});
   receive(id);
 }
 

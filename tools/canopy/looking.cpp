@@ -5,6 +5,7 @@
 #include "canopy/commands.hpp"
 #include "canopy/output.hpp"
 #include "canopy/values.hpp"
+#include "scribe/group_name.hpp"
 
 namespace canopy::tools {
 
@@ -105,7 +106,7 @@ wire::GroupName group_of(Context& context, const std::string& text) {
   return group;
 }
 
-Id id_of(const wire::GroupName& group) { return Id::hash_of(group.name + group.creator); }
+Id id_of(const wire::GroupName& group) { return scribe::group_id(group, Id::bits); }
 
 int run(Context& context, const StatusCommand& command) {
   const auto status = context.client.ask<control::Status>(control::GetStatus{}, context.deadline());
