@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/assert.hpp"
+#include "base/json_line.hpp"
 #include "sim/ideal_tables.hpp"
-#include "sim/json_line.hpp"
 #include "sim/simulation.hpp"
 #include "sim/step_log.hpp"
 #include "sim/tree_walk.hpp"

@@ -6,13 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "sim/json_line.hpp"
+#include "base/json_line.hpp"
 
 namespace canopy::tools {
 
 namespace {
-
-using sim::JsonLine;
 
 constexpr const char* kind_names[] = {"send", "receive", "delete"};
 constexpr std::pair<const char*, double> quantiles[] = {

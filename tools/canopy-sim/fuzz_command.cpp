@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/json_line.hpp"
 #include "canopy-sim/commands.hpp"
 #include "canopy-sim/trace_file.hpp"
 #include "common/progress_bar.hpp"
 #include "sim/fuzz_run.hpp"
-#include "sim/json_line.hpp"
 
 namespace canopy::tools {
 
@@ -76,7 +76,7 @@ void print_summary(const FuzzCommand& command, std::uint64_t seeds, std::uint64_
     }
     return;
   }
-  sim::JsonLine line;
+  JsonLine line;
   line.add("seeds", seeds).add("events", events).add("virtual_seconds", virtual_seconds, 3);
   if (failed != nullptr) line.add("failed_seed", *failed);
   std::puts(line.text().c_str());

@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "base/json_line.hpp"
 #include "canopy-sim/commands.hpp"
 #include "canopy-sim/resident_memory.hpp"
 #include "canopy-sim/trace_file.hpp"
 #include "common/progress_bar.hpp"
-#include "sim/json_line.hpp"
 #include "sim/ring_experiment.hpp"
 
 namespace canopy::tools {
@@ -58,12 +58,12 @@ RingReport measure(const sim::RingOptions& options, ProgressBar& bar) {
 std::string hash_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
 
 void print_json(const RingCommand& command, const RingReport& report) {
-  sim::JsonLine by_type;
+  JsonLine by_type;
   for (const auto& [type, sent] : report.growth.messages) {
     by_type.add(type,
                 static_cast<double>(sent.messages) / static_cast<double>(command.options.nodes), 3);
   }
-  sim::JsonLine line;
+  JsonLine line;
   line.add("nodes", std::uint64_t{command.options.nodes})
       .add("incorrect_deliveries", report.lookups.incorrect)
       .add("lost_lookups", report.lookups.lost)

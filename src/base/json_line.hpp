@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace canopy::sim {
+namespace canopy {
 
 class JsonLine {
  public:
@@ -32,4 +32,4 @@ class JsonLine {
   std::string body_;
 };
 
-}  // namespace canopy::sim
+}  // namespace canopy

@@ -1,8 +1,8 @@
-#include "sim/json_line.hpp"
+#include "base/json_line.hpp"
 
 #include <gtest/gtest.h>
 
-namespace canopy::sim {
+namespace canopy {
 namespace {
 
 TEST(JsonLine, keeps_the_order_of_its_fields) {
@@ -28,4 +28,4 @@ TEST(JsonLine, escapes_text) {
 }
 
 }  // namespace
-}  // namespace canopy::sim
+}  // namespace canopy

@@ -1,19 +1,19 @@
-#include "sim/json_line.hpp"
+#include "base/json_line.hpp"
 
 #include <boost/json/serialize.hpp>
 #include <boost/json/string.hpp>
 #include <boost/json/value.hpp>
 #include <fmt/format.h>
 
-namespace canopy::sim {
+namespace canopy {
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string json_text(std::string_view text) {
   return boost::json::serialize(boost::json::value(boost::json::string_view(text)));
 }
 
-std::string decimal(double value, int decimals) {
+std::string json_decimal(double value, int decimals) {
   std::string text = fmt::format("{:.{}f}", value, decimals);
   const std::size_t point = text.find('.');
   if (point == std::string::npos) return text;
@@ -23,7 +23,7 @@ std::string decimal(double value, int decimals) {
 }
 
 template <class Values, class Write>
-std::string list(const Values& values, Write&& write) {
+std::string json_list(const Values& values, Write&& write) {
   std::string text;
   for (const auto& value : values) {
     text += text.empty() ? "[" : ", ";
@@ -36,14 +36,14 @@ std::string list(const Values& values, Write&& write) {
 
 JsonLine& JsonLine::raw(std::string_view field, std::string_view json) {
   if (!body_.empty()) body_ += ", ";
-  body_ += quoted(field);
+  body_ += json_text(field);
   body_ += ": ";
   body_ += json;
   return *this;
 }
 
 JsonLine& JsonLine::add(std::string_view field, std::string_view text) {
-  return raw(field, quoted(text));
+  return raw(field, json_text(text));
 }
 
 JsonLine& JsonLine::add(std::string_view field, bool value) {
@@ -55,19 +55,20 @@ JsonLine& JsonLine::add(std::string_view field, std::uint64_t value) {
 }
 
 JsonLine& JsonLine::add(std::string_view field, double value, int decimals) {
-  return raw(field, decimal(value, decimals));
+  return raw(field, json_decimal(value, decimals));
 }
 
 JsonLine& JsonLine::add(std::string_view field, const std::vector<std::string>& texts) {
-  return raw(field, list(texts, quoted));
+  return raw(field, json_list(texts, json_text));
 }
 
 JsonLine& JsonLine::add(std::string_view field, const std::vector<double>& values, int decimals) {
-  return raw(field, list(values, [decimals](double value) { return decimal(value, decimals); }));
+  return raw(field,
+             json_list(values, [decimals](double value) { return json_decimal(value, decimals); }));
 }
 
 JsonLine& JsonLine::add(std::string_view field, const JsonLine& object) {
   return raw(field, object.text());
 }
 
-}  // namespace canopy::sim
+}  // namespace canopy
