@@ -5,6 +5,7 @@
 // that is there at once, and is woken only when it sleeps, so that many requests
 // cost one wake-up; answers go out as the outcomes of a batch, one after the
 // other. What finds no room is refused as service_unavailable, and counted.
+// Thread-safe, but for constructor and destructor; nobody calls during those.
 #pragma once
 
 #include <atomic>
