@@ -15,7 +15,6 @@ class Latencies {
   void record(Time latency) noexcept;
   void add(const Latencies& other) noexcept;
 
-  std::uint64_t count() const noexcept { return count_; }
   Time max() const noexcept { return max_; }
   // What the share `q` of them (0 to 1) stays within; 0 if there are none.
   Time quantile(double q) const noexcept;
