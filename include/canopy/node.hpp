@@ -64,7 +64,7 @@ class Node {
 
   // Founds or joins, as the options and the data directory say; completes when
   // this node is active, a full member of the ring. Without an answer from any
-  // seed it goes on trying until cancelled or stopped.
+  // seed it goes on trying until it is stopped, also after a cancellation.
   //
   // Completion: void(error_code). wrong_cluster, version, name_conflict: this
   // node cannot be part of that cluster; failure() tells details, and the node
@@ -79,7 +79,8 @@ class Node {
   // shutting_down; subscriptions end with Detached.
   //
   // Completion: void(error_code). timed_out if not everything could be flushed;
-  // the node is stopped all the same. Cancellation stops at once.
+  // the node is stopped all the same. After a cancellation it goes on departing;
+  // destroying the Node ends that at once.
   template <class Token>
   auto async_stop(Token&& token) {
     return detail::initiate<>(std::forward<Token>(token), &detail::NodeRef::stop, ref_);
