@@ -23,11 +23,10 @@ std::string group_of(const Option& option) {
   return dot == std::string::npos ? "" : option.name().substr(0, dot);
 }
 
-// Lists in environment variables are separated by commas or spaces.
-std::vector<std::string> split_list(std::string_view text) {
+std::vector<std::string> split_list(std::string_view text, const std::string& separators) {
   std::vector<std::string> parts;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find_first_of(", "), text.size());
+    const std::size_t end = std::min(text.find_first_of(separators), text.size());
     if (end > 0) parts.emplace_back(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
@@ -113,9 +112,10 @@ class OptionTable::Collector {
         return option.in_environment() && option.environment_name() == variable;
       });
       if (index < table_.options_.size()) {
-        const bool list = table_.options_[index]->repeatable();
-        given[index] = {list ? split_list(value) : std::vector<std::string>{value}, name,
-                        OptionSource::environment};
+        const Option& option = *table_.options_[index];
+        given[index] = {option.repeatable() ? split_list(value, option.separators())
+                                            : std::vector<std::string>{value},
+                        name, OptionSource::environment};
       } else if (const auto near = nearest_word(name, known);
                  !near.empty() && edit_distance(name, near) <= 2) {
         warnings.push_back(

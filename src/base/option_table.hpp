@@ -79,6 +79,8 @@ class Option {
   OptionSource source() const noexcept { return source_; }
   const std::string& default_text() const noexcept { return default_text_; }
   const OptionInputs::Pairs& profile_defaults() const noexcept { return profile_defaults_; }
+  // Characters between the values of a list in the environment.
+  const std::string& separators() const noexcept { return separators_; }
 
   virtual bool is_switch() const noexcept = 0;  // needs no value on the command line
   virtual bool repeatable() const noexcept = 0;
@@ -95,6 +97,7 @@ class Option {
   std::string name_;
   std::string help_;
   std::string value_name_;  // empty: the type's
+  std::string separators_ = ", ";
   std::string default_text_;
   OptionInputs::Pairs profile_defaults_;  // profile -> text
   bool in_file_ = true;
@@ -171,6 +174,13 @@ class TypedOption final : public Option {
 
   TypedOption& value_name(std::string name) {
     value_name_ = std::move(name);
+    return *this;
+  }
+
+  // Of a list whose values have commas or spaces of their own.
+  TypedOption& separated_by(std::string characters) {
+    static_assert(list);
+    separators_ = std::move(characters);
     return *this;
   }
 

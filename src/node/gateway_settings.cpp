@@ -58,8 +58,10 @@ void declare_gateway(OptionTable& table, GatewaySettings& settings) {
       .check(check_region);
   table
       .add("queue", settings.queues,
-           "queue that is there from the start, with its attributes: 'NAME ATTRIBUTE=VALUE ...'")
+           "queue that is there from the start, with its attributes: 'NAME ATTRIBUTE=VALUE ...'; "
+           "several are separated by ; in the environment")
       .value_name("QUEUE")
+      .separated_by(";")
       .check(check_queue);
   table.add("create-on-first-use", settings.values.create_on_first_use,
             "make queues when they are first sent to, received from or asked about");

@@ -144,6 +144,15 @@ TEST_F(OptionTableTest, reads_every_type_from_the_environment) {
   EXPECT_EQ(settings.probe_timeout, 250ms);
 }
 
+TEST_F(OptionTableTest, values_with_spaces_are_separated_otherwise_in_the_environment) {
+  std::vector<std::string> queues;
+  table.add("queue", queues, "a queue").separated_by(";");
+  OptionInputs inputs;
+  inputs.environment = {{"CANOPY_QUEUE", "jobs a=1,2;mails"}};
+  table.apply(inputs);
+  EXPECT_EQ(queues, (std::vector<std::string>{"jobs a=1,2", "mails"}));
+}
+
 TEST_F(OptionTableTest, a_flag_beats_the_environment_which_beats_the_file) {
   OptionInputs inputs;
   inputs.file_text = "name = \"file\"\nleaf-set = 4\njoin = [\"a:1\", \"b:2\"]\n";
