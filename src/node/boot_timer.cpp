@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/assert.hpp"
+#include "net/clock.hpp"
 
 namespace canopy::node {
 namespace {
@@ -32,12 +33,7 @@ timespec to_timespec(MonoTime time) {
 
 }  // namespace
 
-MonoTime boot_now() {
-  timespec now{};
-  CANOPY_ASSERT(::clock_gettime(CLOCK_BOOTTIME, &now) == 0);
-  return MonoTime(std::chrono::duration_cast<Duration>(std::chrono::seconds(now.tv_sec) +
-                                                       std::chrono::nanoseconds(now.tv_nsec)));
-}
+MonoTime boot_now() { return net::mono_now(); }
 
 WallTime wall_now() {
   auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
