@@ -62,6 +62,8 @@ class Joiner {
   // Who helps, once the step is `probing`, and under which nonce.
   PeerRef helper() const noexcept { return helper_; }
   std::uint32_t helper_nonce() const noexcept { return helper_nonce_; }
+  // How far the peer is that the JOIN went through.
+  std::uint32_t near_distance_us() const noexcept { return near_distance_us_; }
   // Peers worth measuring once active, and those measured on the way.
   const wire::Peers& candidates() const noexcept { return candidates_; }
   const std::vector<Measured>& measured() const noexcept { return measured_; }

@@ -31,7 +31,7 @@ void Maintenance::tick() {
   }
   if (row_round_ <= now) {
     row_round_ = now + random.jittered(state_.config.row_maintenance_interval, jitter);
-    refresh_rows(Whom::random);
+    refresh_rows();
   }
 }
 
@@ -63,20 +63,15 @@ void Maintenance::compare_leaf_sets() {
   }
 }
 
-void Maintenance::refresh_rows(Whom whom, unsigned first) {
+void Maintenance::refresh_rows() {
   row_nonce_ = state_.next_nonce();
-  for (unsigned index = first; index < state_.table.rows(); ++index) {
+  for (unsigned index = 0; index < state_.table.rows(); ++index) {
     const auto row = state_.table.row(index);
     if (row.empty()) continue;
-    const auto nearer = [](const RoutingTable::Entry& a, const RoutingTable::Entry& b) {
-      return a.distance_us < b.distance_us;
-    };
-    const PeerRef peer = whom == Whom::closest
-                             ? std::min_element(row.begin(), row.end(), nearer)->peer
-                             : row[state_.env.random().below(row.size())].peer;
-    state_.send(peer, wire::StateRequest{.nonce = row_nonce_,
-                                         .part = wire::StatePart::row,
-                                         .row = static_cast<std::uint8_t>(index)});
+    state_.send(row[state_.env.random().below(row.size())].peer,
+                wire::StateRequest{.nonce = row_nonce_,
+                                   .part = wire::StatePart::row,
+                                   .row = static_cast<std::uint8_t>(index)});
   }
 }
 

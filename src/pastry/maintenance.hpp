@@ -29,10 +29,8 @@ class Maintenance {
 
   // A leaf was lost: the next comparison of leaf sets comes soon.
   void leaf_lost();
-  // Asks one peer of each row from `first` on for its row, now: a random one, or
-  // the closest, who is the likeliest to know closer ones for a new node.
-  enum class Whom : std::uint8_t { random, closest };
-  void refresh_rows(Whom whom, unsigned first = 0);
+  // Asks a random peer of each row for its row, now.
+  void refresh_rows();
   bool on_state_reply(const wire::StateReply& reply);
 
  private:

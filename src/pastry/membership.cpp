@@ -48,7 +48,7 @@ void Pastry::become_active() {
   if (!joiner) return;
   announce();
   for (const PeerRef peer : joiner->candidates()) measurer_.add(peer);
-  new_here_ = true;
+  newcomer_ = std::make_unique<Newcomer>(state_, prober_, measurer_, joiner->near_distance_us());
 }
 
 // Every neighbour whose distance is known learns it, and with it of this node.

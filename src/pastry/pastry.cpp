@@ -67,6 +67,7 @@ void Pastry::depart() {
   if (inspection_) inspection_->traces.cancel_all();
   for_each_walk([](RingWalk& walk) { walk.cancel(); });
   joiner_.reset();
+  newcomer_.reset();
   // Whom a joiner has probed counts it in before it hears of the answer.
   std::vector<PeerRef> everybody;
   prober_.collect_peers(everybody);
@@ -359,6 +360,7 @@ MonoTime Pastry::deadline() const {
   MonoTime earliest = std::min(
       {prober_.deadline(), acks_.deadline(), table_repair_.deadline(), helper_.deadline()});
   if (joiner_) earliest = std::min(earliest, joiner_->deadline());
+  if (newcomer_) earliest = std::min(earliest, newcomer_->deadline());
   if (state_.active && state_.config.maintenance) {
     earliest = std::min({earliest, detector_.deadline(), maintenance_.deadline()});
   }
@@ -394,11 +396,10 @@ void Pastry::settle() {
     if (std::exchange(announce_failure_, false)) probe_all_leaves();
     check_join();
     measurer_.advance();
-    if (new_here_ && measurer_.idle() && prober_.outstanding(goal::distance) == 0) {
-      new_here_ = false;
+    if (newcomer_ && newcomer_->advance()) {
+      newcomer_.reset();
       state_.trim_proximity();
       announce_rows();
-      maintenance_.refresh_rows(Maintenance::Whom::closest, 1);
     }
     if (joiner_) {
       if (const auto reason = joiner_->take_stall()) application_.join_stalled(*reason);

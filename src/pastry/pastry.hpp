@@ -26,6 +26,7 @@
 #include "pastry/maintenance.hpp"
 #include "pastry/measurer.hpp"
 #include "pastry/neighborhood_set.hpp"
+#include "pastry/newcomer.hpp"
 #include "pastry/node_state.hpp"
 #include "pastry/prober.hpp"
 #include "pastry/router.hpp"
@@ -184,6 +185,7 @@ class Pastry {
   Maintenance maintenance_;
   JoinHelper helper_;
   std::unique_ptr<Joiner> joiner_;
+  std::unique_ptr<Newcomer> newcomer_;
   std::unique_ptr<Inspection> inspection_;
   std::vector<Held> held_;
   Quota held_room_;
@@ -192,7 +194,6 @@ class Pastry {
   bool departed_ = false;
   bool leaf_set_changed_ = false;  // and the application does not know yet
   bool announce_failure_ = false;  // of a watched peer, to all leaves
-  bool new_here_ = false;          // has not measured all candidates of its join yet
   MonoTime wake_ = never;          // what Env was asked for last
 };
 

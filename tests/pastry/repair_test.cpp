@@ -147,10 +147,9 @@ TEST_F(RepairTest, ADepartedPeerIsTriedAgain) {
 }
 
 TEST_F(RepairTest, RowsAreRefreshedFromOnePeerEach) {
-  entry("10", 300);
   entry("20", 200);
   entry("8100", 100);
-  maintenance.refresh_rows(Maintenance::Whom::closest);
+  maintenance.refresh_rows();
   const auto requests = env.all<wire::StateRequest>();
   ASSERT_EQ(requests.size(), 2U);
   EXPECT_EQ(requests[0].first, env.peer("20"));
