@@ -95,4 +95,9 @@ Findings check_trees(const Simulation& simulation, const RingOrder& ring) {
   return findings;
 }
 
+Findings check_encoding(const Simulation& simulation) {
+  if (simulation.unencodable() == 0) return {};
+  return {fmt::format("{} messages could not be encoded", simulation.unencodable())};
+}
+
 }  // namespace canopy::sim

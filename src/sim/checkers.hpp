@@ -30,4 +30,7 @@ Findings check_roots(const Simulation& simulation, const RingOrder& ring,
 // cycles, that reaches every member.
 Findings check_trees(const Simulation& simulation, const RingOrder& ring);
 
+// Every message that was sent could be encoded, if encoding was asked for.
+Findings check_encoding(const Simulation& simulation);
+
 }  // namespace canopy::sim

@@ -351,7 +351,9 @@ std::vector<Id> FuzzRun::telling_keys(const RingOrder& ring) const {
 
 Findings FuzzRun::judge() {
   const RingOrder ring = running_nodes(*simulation_);
-  Findings findings = check_leaf_sets(*simulation_, ring);
+  Findings findings = check_encoding(*simulation_);
+  if (!findings.empty()) return findings;
+  findings = check_leaf_sets(*simulation_, ring);
   if (!findings.empty()) return findings;
   findings = check_roots(*simulation_, ring, telling_keys(ring));
   if (!findings.empty()) return findings;

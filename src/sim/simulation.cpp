@@ -177,12 +177,14 @@ void Simulation::send(VirtualNode& from, PeerRef to, wire::Message message) {
     message = std::move(*decoded);
   }
   const Network::Fate fate = network_.fate(from.index_, target, now_);
-  if (fate.copies == 0) {
-    ++lost_;
-    return trace_lost(type, from.index_, target, bytes);
-  }
+  if (fate.copies == 0) return lose(type, from.index_, target, bytes);
   if (fate.copies == 2) launch({message, from.self_, to}, fate.delay[1]);
   launch({std::move(message), from.self_, to}, fate.delay[0]);
+}
+
+void Simulation::lose(const EventType& type, NodeIndex from, NodeIndex to, std::size_t bytes) {
+  ++lost_;
+  trace_lost(type, from, to, bytes);
 }
 
 void Simulation::trace_lost(const EventType& type, NodeIndex from, NodeIndex to,
@@ -209,8 +211,9 @@ void Simulation::arrive(std::uint32_t slot) {
   if (node.state_ == NodeState::stopped || node.self_ != flight.to) return refuse(flight);
   if (node.state_ == NodeState::hung) {
     if (node.inbox_->size() >= config_.inbox_max) {
-      ++inbox_drops_;
-      return;
+      const wire::Message& message = flight.message;
+      return lose(type_of(kind_of(message), message), node_of(flight.from), node.index_,
+                  wire::size_estimate(message));
     }
     node.inbox_->push_back(flights_.put(std::move(flight)));
     return;
@@ -225,7 +228,6 @@ void Simulation::receive(VirtualNode& node, Flight flight) {
 }
 
 void Simulation::refuse(const Flight& flight) {
-  ++undeliverable_;
   if (!config_.refusals) return;
   const NodeIndex sender = node_of(flight.from);
   const Duration back = network_.delay(node_of(flight.to), sender);

@@ -91,8 +91,6 @@ class Simulation {
   Network& network() { return network_; }
   const Topology& topology() const { return topology_; }
   const scribe::OverlayConfig& overlay_config() const { return config_.overlay; }
-  // A source for whoever drives the run, independent of nodes and network.
-  Random fork_random() { return seeds_.fork(); }
 
   // --- Time ---
   // Handles the next event, unless it is later than `limit`; whether it did.
@@ -108,10 +106,8 @@ class Simulation {
   std::uint64_t events() const { return events_; }
   std::uint64_t messages_sent() const;
   std::vector<TrafficByType> traffic() const;                 // types that occurred, in their order
-  std::uint64_t lost() const { return lost_; }                // by faults
+  std::uint64_t lost() const { return lost_; }                // by faults, and at hung processes
   std::uint64_t unencodable() const { return unencodable_; }  // by the wire codec
-  std::uint64_t undeliverable() const { return undeliverable_; }  // to stopped processes
-  std::uint64_t inbox_drops() const { return inbox_drops_; }      // at hung processes
 
  private:
   friend class VirtualNode;
@@ -131,6 +127,7 @@ class Simulation {
   void tick(VirtualNode& node);
   void after(VirtualNode& node);
   void receive(VirtualNode& node, Flight flight);
+  void lose(const EventType& type, NodeIndex from, NodeIndex to, std::size_t bytes);
   void trace_lost(const EventType& type, NodeIndex from, NodeIndex to, std::size_t bytes);
   void trace_node(NodeIndex node, const EventType& type);
   const EventType& type_of(std::size_t kind, const wire::Message& message);
@@ -154,8 +151,6 @@ class Simulation {
   std::uint64_t in_flight_ = 0;
   std::uint64_t lost_ = 0;
   std::uint64_t unencodable_ = 0;
-  std::uint64_t undeliverable_ = 0;
-  std::uint64_t inbox_drops_ = 0;
 };
 
 }  // namespace canopy::sim

@@ -27,7 +27,7 @@ class Rings : public ::testing::Test {
     plane_ = std::make_unique<Plane>();
     simulation_ = std::make_unique<Simulation>(config, *plane_);
     simulation_->trace().write_to(text_);
-    Random random = simulation_->fork_random();
+    Random random(seed);
     for (NodeIndex node = 0; node < nodes; ++node) {
       plane_->attach(
           {static_cast<double>(random.below(100)), static_cast<double>(random.below(100))});
@@ -83,8 +83,16 @@ TEST_F(Rings, do_the_same_through_the_wire_codec) {
   build(20, 3);
   const auto plain = simulation_->trace().hash();
   build(20, 3, true);
-  EXPECT_EQ(simulation_->unencodable(), 0U);
+  EXPECT_EQ(check_encoding(*simulation_), Findings());
   EXPECT_EQ(simulation_->trace().hash(), plain);
+}
+
+TEST_F(Rings, tell_of_a_message_that_the_wire_codec_refuses) {
+  build(3, 1, true);
+  const wire::Peers too_many(5'000, simulation_->ref(2));
+  simulation_->peer(0).pastry().send(simulation_->ref(1), wire::Departure{too_many});
+  simulation_->peer(0).scribe().flush();
+  EXPECT_EQ(check_encoding(*simulation_), Findings{"1 messages could not be encoded"});
 }
 
 TEST_F(Rings, repair_themselves_after_a_crash_and_take_the_node_back) {
@@ -93,7 +101,6 @@ TEST_F(Rings, repair_themselves_after_a_crash_and_take_the_node_back) {
   EXPECT_TRUE(simulation_->stopped(7));
   simulation_->run_for(2min);
   EXPECT_EQ(wrong(), Findings());
-  EXPECT_GT(simulation_->undeliverable(), 0U);
 
   const PeerRef before = simulation_->ref(7);
   simulation_->restart(7);
@@ -124,6 +131,18 @@ TEST_F(Rings, drop_a_hung_node_and_take_it_back_when_it_resumes) {
   simulation_->resume(5);
   simulation_->run_for(3min);
   EXPECT_EQ(wrong(), Findings());
+}
+
+TEST_F(Rings, lose_what_a_hung_node_has_no_room_for) {
+  build(20);
+  EXPECT_EQ(simulation_->lost(), 0U);
+  simulation_->hang(5);
+  for (unsigned i = 0; i <= SimulationConfig().inbox_max; ++i) {
+    simulation_->peer(4).pastry().send(simulation_->ref(5), wire::Heartbeat{});
+  }
+  simulation_->peer(4).scribe().flush();
+  simulation_->run_for(1s);
+  EXPECT_GT(simulation_->lost(), 0U);
 }
 
 TEST_F(Rings, live_with_loss_and_clocks_that_drift) {
