@@ -75,13 +75,26 @@ class Ring(unittest.TestCase):
             self.assertEqual(report["incorrect_deliveries"], 0)
 
     def test_mistakes_in_the_command_line_are_refused(self):
-        for arguments, text in ((["--seed", -1], "--seed"), (["--seed", 1 << 64], "--seed"),
-                                (["--nodes", -1], "--nodes"), (["--frob"], "--frob")):
-            with self.subTest(arguments):
-                result = ring(*arguments)
-                self.assertEqual((result.returncode, result.stdout), (2, ""))
-                self.assertTrue(result.stderr.startswith("canopy-sim: "), result.stderr)
-                self.assertIn(text, result.stderr)
+        self.check_refused(["--frob"], "--frob")
+        for nonsense in ("", " ", "x", "nan", "-nan", "inf", "-inf", "infinity", "-1", "1e400",
+                         "0x10", " 5", "5 ", "5x", "1,5", "--", "٣"):
+            for option in ("--nodes", "--seed", "--join-rate"):
+                self.check_refused([f"{option}={nonsense}"], option)
+        for arguments in ((["--nodes", 0], ["--nodes", 2_000_001], ["--nodes", 1.5],
+                           ["--seed", 1 << 64], ["--seed", "1e3"], ["--join-rate", 0],
+                           ["--join-rate", "1e-300"], ["--join-rate", "1e300"])):
+            self.check_refused(arguments, arguments[0])
+            self.assertRegex(ring(*arguments).stderr, r"is no number from [0-9.]+ to [0-9.]+")
+
+    def test_leading_zeros_make_no_octal_number(self):
+        self.assertEqual(ring_json("--nodes", "010")["nodes"], 10)
+
+    def check_refused(self, arguments, text):
+        with self.subTest(arguments):
+            result = ring(*arguments)
+            self.assertEqual((result.returncode, result.stdout), (2, ""))
+            self.assertRegex(result.stderr, "^canopy-sim: .*\n$")
+            self.assertIn(text, result.stderr)
 
     def test_fails_where_its_output_cannot_be_written(self):
         with open("/dev/full", "wb") as full:

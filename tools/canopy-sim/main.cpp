@@ -1,18 +1,49 @@
 // canopy-sim: the overlay's protocol code in virtual time.
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <memory>
 #include <string>
+#include <system_error>
+#include <type_traits>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "canopy-sim/commands.hpp"
 #include "common/escaped.hpp"
 #include "common/standard_files.hpp"
-#include "common/whole_number.hpp"
 
 namespace canopy::tools {
 namespace {
+
+template <class Number>
+struct Range {
+  Number min;
+  Number max;
+};
+
+// The option of a number. CLI11 by itself takes -1 for the largest number that there is, 010 for
+// eight, and nan for a positive one.
+template <class Number>
+CLI::Option* add_number(CLI::App& app, const std::string& name, Number& value,
+                        Range<std::type_identity_t<Number>> range, const std::string& help) {
+  const auto parse = [&value, name, range](const CLI::results_t& texts) {
+    const std::string& text = texts.front();
+    const char* const end = text.data() + text.size();
+    Number number{};
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    const bool within = number >= range.min && number <= range.max;  // nan is not
+    if (error != std::errc() || stop != end || !within) {
+      throw CLI::ValidationError(
+          name, fmt::format("'{}' is no number from {} to {}", text, range.min, range.max));
+    }
+    value = number;
+    return true;
+  };
+  return app.add_option(name, parse, help)->type_name("N");
+}
 
 // Each of these adds a command to the command line; when it is the chosen one, `status` becomes
 // its exit status.
@@ -37,22 +68,18 @@ void add_ring_command(CLI::App& app, int& status) {
   const auto command = std::make_shared<RingCommand>();
   CLI::App* parser = app.add_subcommand(
       "ring", "Grow a ring by the join protocol, check it, and measure hops, delay and cost");
-  parser->add_option("--nodes", command->options.nodes, "How many nodes join")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{2'000'000}))
-      ->capture_default_str();
-  parser->add_option("--seed", command->options.seed, "The same seed gives the same run")
-      ->check(whole_number)
-      ->capture_default_str();
-  parser
-      ->add_option("--join-rate", command->options.join_rate,
-                   "Joins a second once the ring has grown to ten times as many nodes; until\n"
-                   "then a tenth of its nodes (default: nodes / 300)")
-      ->check(CLI::PositiveNumber);
+  sim::RingOptions& options = command->options;
+  add_number(*parser, "--nodes", options.nodes, {1, 2'000'000}, "How many nodes join")
+      ->default_str(fmt::format("{}", options.nodes));
+  add_number(*parser, "--seed", options.seed, {0, UINT64_MAX}, "The same seed gives the same run")
+      ->default_str(fmt::format("{}", options.seed));
+  add_number(*parser, "--join-rate", options.join_rate, {0.001, 1'000'000},
+             "Joins a second once the ring has grown to ten times as many nodes; until\n"
+             "then a tenth of its nodes (default: nodes / 300)");
   parser->add_flag("--json", command->json, "Print one JSON object instead of a table");
   parser->add_option("--trace", command->trace,
                      "Write every message to this file: time_us from to type bytes");
-  parser->add_flag("--encode", command->options.encode,
-                   "Pass every message through the wire format");
+  parser->add_flag("--encode", options.encode, "Pass every message through the wire format");
   parser->footer(
       "Nodes live on a transit-stub internet of 5,050 routers and use the WAN profile.\n"
       "Delay stretch is the delay along the hops over the direct one. The same lookups\n"
