@@ -31,7 +31,8 @@ Duration notice_time(const pastry::Config& config) {
 
 }  // namespace
 
-FuzzPlan::FuzzPlan(std::uint64_t s) : seed(s), random(s) {
+FuzzPlan::FuzzPlan(std::uint64_t s)
+    : seed(s), random(s), several_random_(~s), several_(several_random_.chance(0.7)) {
   choose_constants();
   plan_growth();
   plan_use(MonoTime(10s), healed, 60);
@@ -145,6 +146,7 @@ void FuzzPlan::plan_fault(ActKind kind, MonoTime at) {
     case ActKind::cut_one_way: act.span = blink; break;
     default: break;
   }
+  if (stops_a_process(kind)) choose_struck(act);
   if (kind >= ActKind::loss && act.span == Duration(0)) act.span = about(20s);
   acts.push_back(act);
   if (kind != ActKind::crash && kind != ActKind::depart) return;
@@ -156,6 +158,14 @@ void FuzzPlan::plan_fault(ActKind kind, MonoTime at) {
     acts.push_back({.at = back, .kind = ActKind::restart, .node = act.node, .other = act.other});
     std::swap(acts[acts.size() - 1], acts[acts.size() - 2]);
   }
+}
+
+void FuzzPlan::choose_struck(Act& act) {
+  if (!several_ || several_random_.chance(0.5)) return;
+  const unsigned neighbors_max = overlay.pastry.leaf_set_size / 2 - 1;
+  act.apart = neighbors_max < 2 || several_random_.chance(0.3);
+  const unsigned most = act.apart ? 4 : neighbors_max;
+  act.struck = static_cast<std::uint32_t>(2 + several_random_.below(most - 1));
 }
 
 }  // namespace canopy::sim

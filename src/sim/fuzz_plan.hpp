@@ -3,9 +3,9 @@
 // The seed decides all of it: the constants of the cluster, who joins when and
 // through whom, which groups there are, and which fault strikes whom when.
 // Every schedule has at least 30 nodes, 10 virtual minutes and every kind of
-// fault. It keeps within what the protocol promises to survive: fewer than
-// |L|/2 processes stop within the time that it takes to notice one, and cuts
-// are shorter than it takes to give a peer up.
+// fault. It keeps within what the protocol promises to survive: of neighbours
+// on the ring, fewer than |L|/2 stop within the time that it takes to notice
+// one, and cuts are shorter than it takes to give a peer up.
 #pragma once
 
 #include <cstdint>
@@ -51,6 +51,10 @@ struct Act {
   std::uint32_t other = 0;  // contact, group or other end
   Duration span{};
   double amount = 0;  // probability, or parts per million of drift
+  // A crash, hang or departure may strike several at once: `node` and those next
+  // to it on the ring, or as many of which no two are neighbours.
+  std::uint32_t struck = 1;
+  bool apart = false;
 };
 
 struct FuzzPlan {
@@ -75,6 +79,10 @@ struct FuzzPlan {
   void plan_use(MonoTime from, MonoTime to, unsigned acts);
   void plan_faults();
   void plan_fault(ActKind kind, MonoTime at);
+  void choose_struck(Act& act);
+
+  Random several_random_;  // of its own: the rest of the schedule stays as it is
+  bool several_ = false;   // some acts strike several nodes
 };
 
 }  // namespace canopy::sim

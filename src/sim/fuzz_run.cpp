@@ -66,9 +66,13 @@ class FuzzRun final : public Observer {
   wire::GroupName group_name(std::uint32_t group) const;
   Id group_id(std::uint32_t group) const;
   void carry_out(const Act& act);
+  void stop(const Act& act);
+  RingOrder running() const;
+  std::vector<NodeIndex> struck_by(const Act& act) const;
+  void come_back(const Act& act);
   void start(const Act& act);
   void enter(NodeIndex node, NodeIndex wished_contact);
-  void hang(const Act& act);
+  void hang(NodeIndex node, Duration span);
   void use_group(const Act& act);
   void fault_links(const Act& act);
   void refresh_link_faults();
@@ -89,7 +93,8 @@ class FuzzRun final : public Observer {
   std::unique_ptr<Simulation> simulation_;
   Random random_;
   std::vector<bool> started_;
-  std::vector<std::set<std::uint32_t>> memberships_;  // by node
+  std::vector<std::set<std::uint32_t>> memberships_;              // by node
+  std::map<NodeIndex, std::vector<NodeIndex>> stopped_together_;  // by the first of them
   std::multimap<MonoTime, std::function<void()>> later_;
   std::vector<std::pair<MonoTime, LinkFaults>> link_faults_;  // in force until then
   std::map<wire::MessageId, std::map<Received, unsigned>> received_;
@@ -163,9 +168,7 @@ void FuzzRun::carry_out(const Act& act) {
   const NodeIndex node = act.node;
   switch (act.kind) {
     case ActKind::start: return start(act);
-    case ActKind::restart:
-      if (started_[node] && simulation_->stopped(node)) enter(node, act.other);
-      return;
+    case ActKind::restart: return come_back(act);
     case ActKind::join_group:
     case ActKind::leave_group:
     case ActKind::publish: return use_group(act);
@@ -182,15 +185,57 @@ void FuzzRun::carry_out(const Act& act) {
       return simulation_->set_clock_drift(node, static_cast<std::int32_t>(act.amount));
     case ActKind::crash:
     case ActKind::depart:
-    case ActKind::hang: break;
+    case ActKind::hang: return stop(act);
   }
-  if (simulation_->stopped(node) || simulation_->state(node) == NodeState::hung) return;
-  if (act.kind == ActKind::hang) return hang(act);
-  memberships_[node].clear();
-  if (act.kind == ActKind::crash) {
-    simulation_->crash(node);
-  } else {
-    simulation_->depart(node);
+}
+
+void FuzzRun::stop(const Act& act) {
+  const std::vector<NodeIndex> struck = struck_by(act);
+  if (act.kind != ActKind::hang && !struck.empty()) stopped_together_[act.node] = struck;
+  for (const NodeIndex node : struck) {
+    if (act.kind == ActKind::hang) {
+      hang(node, act.span);
+      continue;
+    }
+    memberships_[node].clear();
+    if (act.kind == ActKind::crash) {
+      simulation_->crash(node);
+    } else {
+      simulation_->depart(node);
+    }
+  }
+}
+
+RingOrder FuzzRun::running() const {
+  std::vector<RingOrder::Member> members;
+  for (NodeIndex node = 0; node < plan_.nodes; ++node) {
+    if (simulation_->state(node) == NodeState::running) {
+      members.push_back({simulation_->id(node), node});
+    }
+  }
+  return RingOrder(std::move(members));
+}
+
+// Of the nodes that run, the one of the act and those next to it on the ring; or
+// that one and others all around the ring, with one that runs on between any two.
+std::vector<NodeIndex> FuzzRun::struck_by(const Act& act) const {
+  const RingOrder ring = running();
+  std::size_t first = 0;
+  while (first < ring.size() && ring[first].node != act.node) ++first;
+  if (first == ring.size()) return {};
+  const std::size_t most = std::max<std::size_t>(ring.size() / 2, 1);
+  const std::size_t count = std::min<std::size_t>(act.struck, most);
+  const std::size_t step = act.apart ? ring.size() / count : 1;
+  std::vector<NodeIndex> struck;
+  for (std::size_t i = 0; i < count; ++i) {
+    struck.push_back(ring[(first + i * step) % ring.size()].node);
+  }
+  return struck;
+}
+
+void FuzzRun::come_back(const Act& act) {
+  for (const NodeIndex node : std::exchange(stopped_together_[act.node], {})) {
+    if (simulation_->stopped(node)) enter(node, act.other);
   }
 }
 
@@ -216,10 +261,9 @@ void FuzzRun::enter(NodeIndex node, NodeIndex wished_contact) {
   simulation_->join(node, chosen);
 }
 
-void FuzzRun::hang(const Act& act) {
-  const NodeIndex node = act.node;
+void FuzzRun::hang(NodeIndex node, Duration span) {
   simulation_->hang(node);
-  at(std::min(simulation_->now() + act.span, plan_.healed), [this, node] {
+  at(std::min(simulation_->now() + span, plan_.healed), [this, node] {
     if (simulation_->state(node) == NodeState::hung) simulation_->resume(node);
   });
 }

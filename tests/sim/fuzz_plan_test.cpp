@@ -1,0 +1,59 @@
+#include "sim/fuzz_plan.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+namespace canopy::sim {
+namespace {
+
+constexpr std::uint64_t seeds = 200;
+
+bool stops(const Act& act) {
+  return act.kind == ActKind::crash || act.kind == ActKind::hang || act.kind == ActKind::depart;
+}
+
+TEST(FuzzPlan, HasEveryFaultBetweenCalmAndHealed) {
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    const FuzzPlan plan(seed);
+    EXPECT_GE(plan.nodes, 30U);
+    std::set<ActKind> faults;
+    for (const Act& act : plan.acts) {
+      if (act.kind < first_fault) continue;
+      EXPECT_GE(act.at, plan.calm);
+      EXPECT_LT(act.at, plan.healed);
+      if (act.kind != ActKind::restart) faults.insert(act.kind);
+    }
+    EXPECT_EQ(faults.size(), act_kinds - static_cast<std::size_t>(first_fault) - 1) << seed;
+  }
+}
+
+TEST(FuzzPlan, StrikesFewerNeighboursAtOnceThanHalfALeafSet) {
+  std::set<std::pair<ActKind, bool>> several;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    const FuzzPlan plan(seed);
+    for (const Act& act : plan.acts) {
+      if (act.struck == 1) continue;
+      EXPECT_TRUE(stops(act));
+      several.emplace(act.kind, act.apart);
+      EXPECT_TRUE(act.apart || act.struck < plan.overlay.pastry.leaf_set_size / 2) << seed;
+    }
+  }
+  EXPECT_EQ(several.size(), 6U) << "crashes, hangs and departures, of neighbours and apart";
+}
+
+TEST(FuzzPlan, LeavesSomeSchedulesToStopsOfOneAtATime) {
+  unsigned alone = 0;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    const FuzzPlan plan(seed);
+    alone += std::all_of(plan.acts.begin(), plan.acts.end(),
+                         [](const Act& act) { return act.struck == 1; });
+  }
+  EXPECT_GT(alone, seeds / 10);
+  EXPECT_LT(alone, seeds / 2);
+}
+
+}  // namespace
+}  // namespace canopy::sim
