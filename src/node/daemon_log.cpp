@@ -50,8 +50,12 @@ class QuotedText final : public spdlog::custom_flag_formatter {
 // Says how many lines the queue in front of it has dropped, before the next line that it writes.
 class CountingSink final : public spdlog::sinks::stderr_sink_mt {
  public:
+  // The pool joins its thread, which writes here, before it goes. Asking spdlog for it each time
+  // would wait for ever at the end: spdlog::shutdown() holds that lock while it joins.
+  explicit CountingSink(spdlog::details::thread_pool& pool) : pool_(pool) {}
+
   void log(const spdlog::details::log_msg& message) override {
-    const std::size_t dropped = spdlog::thread_pool()->overrun_counter();
+    const std::size_t dropped = pool_.overrun_counter();
     if (const std::size_t fresh = dropped - std::exchange(told_, dropped)) {
       const std::string text = fmt::format("{} lines were left out before this one", fresh);
       spdlog::details::log_msg notice(message.logger_name, spdlog::level::warn, text);
@@ -61,6 +65,7 @@ class CountingSink final : public spdlog::sinks::stderr_sink_mt {
   }
 
  private:
+  spdlog::details::thread_pool& pool_;
   std::size_t told_ = 0;  // only the writer's thread logs
 };
 
@@ -69,7 +74,7 @@ class CountingSink final : public spdlog::sinks::stderr_sink_mt {
 DaemonLog::DaemonLog(LogLevel level) {
   spdlog::init_thread_pool(waiting_lines_max, 1);
   auto logger = std::make_shared<spdlog::async_logger>(
-      "canopyd", std::make_shared<CountingSink>(), spdlog::thread_pool(),
+      "canopyd", std::make_shared<CountingSink>(*spdlog::thread_pool()), spdlog::thread_pool(),
       spdlog::async_overflow_policy::overrun_oldest);
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
   formatter->add_flag<QuotedText>('*').set_pattern(

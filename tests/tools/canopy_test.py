@@ -350,7 +350,8 @@ class CanopyTest(unittest.TestCase):
             for _ in range(4):
                 self.canopy(self.first, "publish", group, "--lines", data=line * 64)
             grown = resident_bytes(self.last.process.pid) - before
-            self.assertLess(grown, 48 << 20, "64 MiB were published")
+            if not os.environ.get("CANOPY_SANITIZE"):  # which keeps what was freed for a while
+                self.assertLess(grown, 48 << 20, "64 MiB were published")
             self.assertEqual(self.ask(self.last, "status")["state"], "active")
             joined.process.send_signal(signal.SIGCONT)
             kinds = set()
