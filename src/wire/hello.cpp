@@ -18,6 +18,13 @@ namespace {
 
 constexpr std::size_t max_reject_text = 1024;
 
+// At most so many bytes, of whole UTF-8 characters.
+std::string front_of(const std::string& text, std::size_t max) {
+  if (text.size() <= max) return text;
+  while (max > 0 && (static_cast<std::uint8_t>(text[max]) & 0xc0) == 0x80) --max;
+  return text.substr(0, max);
+}
+
 Malformed malformed(std::string_view what, std::string_view problem) {
   return {errc::protocol, fmt::format("{}: {}", what, problem)};
 }
@@ -121,7 +128,7 @@ EncodedFrame encode(const Hello& hello) {
 EncodedFrame encode(const HelloReject& reject) {
   overlay::HelloReject to;
   to.set_code(static_cast<std::uint32_t>(reject.code));
-  to.set_text(reject.text.substr(0, max_reject_text));
+  to.set_text(front_of(reject.text, max_reject_text));
   return frame_of(frame_kind::hello_reject, to);
 }
 

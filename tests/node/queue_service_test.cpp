@@ -145,7 +145,7 @@ TEST_F(QueueServiceTest, EndsALongPollInTime) {
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(count(*receive("q", 1)), 0U);
   const auto passed = std::chrono::steady_clock::now() - begin;
-  EXPECT_GE(passed, milliseconds(999)) << "commands' times are whole milliseconds";
+  EXPECT_GE(passed, std::chrono::milliseconds(999)) << "commands' times are whole milliseconds";
   EXPECT_LT(passed, seconds(10));
 }
 

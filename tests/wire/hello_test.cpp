@@ -95,6 +95,14 @@ TEST(HelloReject, SurvivesTheRoundTrip) {
   EXPECT_EQ(*decoded, reject);
 }
 
+TEST(HelloReject, IsCutBetweenCharacters) {
+  std::string text;
+  while (text.size() < 2000) text += "\xe2\x82\xac";
+  const auto decoded = decode_hello_reject(view_of(encode({RejectCode::busy, text})));
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(decoded->text, text.substr(0, 1023));
+}
+
 TEST(HelloReject, IsShownSafelyWhateverItSays) {
   for (const std::string& text : {std::string("\x1b[2J"), std::string(2000, 'x')}) {
     const std::string header = number_field(1, 500) + bytes_field(2, text);
