@@ -1,5 +1,6 @@
 #include "gateway/credentials.hpp"
 
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -79,7 +80,9 @@ Credentials Credentials::load(const std::filesystem::path& file, std::string_vie
   std::ifstream in(file, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   if (!in.is_open() || in.bad())
-    throw std::runtime_error(fmt::format("{}: cannot be read", file.string()));
+    throw std::runtime_error(
+        fmt::format("cannot read the credentials in {}: {}: give a file of keys as --credentials",
+                    file.string(), std::generic_category().message(errno)));
   try {
     return parse(text, default_account);
   } catch (const std::runtime_error& error) {

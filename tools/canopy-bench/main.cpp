@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "canopy-bench/commands.hpp"
+#include "common/command_line.hpp"
 #include "common/escaped.hpp"
 #include "common/standard_files.hpp"
 
@@ -22,7 +23,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    status = canopy::tools::report(app, error);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "canopy-bench: %s\n", canopy::tools::escaped(error.what()).c_str());
     return 1;

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "canopy-sim/commands.hpp"
+#include "common/command_line.hpp"
 #include "common/escaped.hpp"
 #include "common/standard_files.hpp"
 
@@ -114,19 +115,6 @@ void add_trace_hash_command(CLI::App& app, int& status) {
       "trace-hash", "Print the hash of a trace file: the trace_hash of the run that wrote it");
   parser->add_option("FILE", command->path, "What --trace wrote")->required();
   parser->callback([command, &status] { status = run(*command); });
-}
-
-// Prints what was asked for, or what is wrong; the exit status.
-int report(const CLI::App& app, const CLI::ParseError& error) {
-  if (dynamic_cast<const CLI::Success*>(&error) != nullptr) return app.exit(error);
-  const auto commands = app.get_subcommands();
-  const auto unknown = app.remaining();
-  const std::string command = commands.empty() ? "" : commands.front()->get_name() + " ";
-  const std::string problem =
-      commands.empty() && !unknown.empty() ? "no command '" + unknown.front() + "'" : error.what();
-  std::fprintf(stderr, "canopy-sim: %s: canopy-sim %s--help shows how\n", escaped(problem).c_str(),
-               command.c_str());
-  return 2;
 }
 
 }  // namespace
