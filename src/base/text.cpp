@@ -82,12 +82,12 @@ std::optional<unsigned> hex_value(char digit) noexcept {
 
 std::string to_hex(std::string_view bytes) {
   constexpr std::string_view digits = "0123456789abcdef";
-  std::string hex;
-  hex.reserve(2 * bytes.size());
+  std::string hex(2 * bytes.size(), '\0');
+  char* out = hex.data();
   for (const char c : bytes) {
     const auto byte = static_cast<std::uint8_t>(c);
-    hex.push_back(digits[byte >> 4]);
-    hex.push_back(digits[byte & 0x0f]);
+    *out++ = digits[byte >> 4];
+    *out++ = digits[byte & 0x0f];
   }
   return hex;
 }

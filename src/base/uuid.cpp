@@ -44,11 +44,13 @@ std::optional<Uuid> Uuid::parse(std::string_view text) noexcept {
 
 std::string Uuid::to_string() const {
   const std::string hex = to_hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  std::string text;
-  text.reserve(text_size);
-  for (const char digit : hex) {
-    if (is_dash_position(text.size())) text.push_back('-');
-    text.push_back(digit);
+  std::string text(text_size, '-');
+  char* out = text.data();
+  std::size_t begin = 0;
+  for (const std::size_t size : {8, 4, 4, 4, 12}) {
+    hex.copy(out, size, begin);
+    out += size + 1;
+    begin += size;
   }
   return text;
 }
