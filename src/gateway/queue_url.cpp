@@ -1,7 +1,7 @@
 #include "gateway/queue_url.hpp"
 
 #include <algorithm>
-#include <vector>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -9,14 +9,23 @@ namespace canopy::gateway {
 
 namespace {
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
+template <std::size_t max>
+struct Parts {
+  std::array<std::string_view, max> at;
+  std::size_t size = 0;
+};
+
+// The first `max` of them: what comes behind is not looked at.
+template <std::size_t max>
+Parts<max> split(std::string_view text, char separator) {
+  Parts<max> parts;
+  while (parts.size < max) {
     const std::size_t end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
+    parts.at[parts.size++] = text.substr(0, end);
+    if (end == std::string_view::npos) break;
     text.remove_prefix(end + 1);
   }
+  return parts;
 }
 
 // "us-east-1", "us-gov-west-1": letters, digits and at least one hyphen.
@@ -41,18 +50,19 @@ UrlParts parts_of(std::string_view url) {
     parts.host = url.substr(0, slash);
     url.remove_prefix(slash);
   }
-  parts.path = url.substr(0, url.find_first_of("?#"));
+  parts.path = url.substr(0, std::min(url.find('?'), url.find('#')));
   return parts;
 }
 
 }  // namespace
 
 std::string_view region_of_host(std::string_view host) {
-  const auto labels = split(host.substr(0, host.find(':')), '.');
-  for (std::size_t i = 0; i + 1 < labels.size() && i < 2; ++i) {
-    if ((labels[i] == "sqs" || labels[i] == "sts") && is_region(labels[i + 1]))
-      return labels[i + 1];
-    if (labels[i + 1] == "queue" && is_region(labels[i])) return labels[i];
+  const auto labels = split<3>(host.substr(0, host.find(':')), '.');
+  for (std::size_t i = 0; i + 1 < labels.size; ++i) {
+    const std::string_view label = labels.at[i];
+    const std::string_view next = labels.at[i + 1];
+    if ((label == "sqs" || label == "sts") && is_region(next)) return next;
+    if (next == "queue" && is_region(label)) return label;
   }
   // The oldest endpoint of all.
   return host.starts_with("queue.amazonaws.com") ? "us-east-1" : std::string_view();
@@ -66,18 +76,18 @@ bool is_account(std::string_view text) noexcept {
 std::optional<queue::QueueName> parse_queue_url(std::string_view url, const Place& place) {
   const UrlParts parts = parts_of(url);
   if (!parts.path.starts_with('/')) return std::nullopt;
-  const auto steps = split(parts.path.substr(1), '/');
-  const std::string_view said = region_of_host(parts.host);
+  const auto [steps, count] = split<5>(parts.path.substr(1), '/');
   const auto named = [&](std::string_view region, std::string_view account,
                          std::string_view name) -> std::optional<queue::QueueName> {
     if (name.empty()) return std::nullopt;
     return queue::QueueName{std::string(region.empty() ? std::string_view(place.region) : region),
                             std::string(account), std::string(name)};
   };
-  if (steps.size() == 4 && steps[0] == "queue" && is_region(steps[1]) && is_account(steps[2]))
+  if (count == 4 && steps[0] == "queue" && is_region(steps[1]) && is_account(steps[2]))
     return named(steps[1], steps[2], steps[3]);
-  if (steps.size() == 2 && is_account(steps[0])) return named(said, steps[0], steps[1]);
-  if (steps.size() == 2 && steps[0] == "queue") return named(said, place.account, steps[1]);
+  if (count != 2) return std::nullopt;
+  if (is_account(steps[0])) return named(region_of_host(parts.host), steps[0], steps[1]);
+  if (steps[0] == "queue") return named(region_of_host(parts.host), place.account, steps[1]);
   return std::nullopt;
 }
 

@@ -36,7 +36,8 @@ TEST(QueueUrl, TakesTheFormsOfEmulators) {
 TEST(QueueUrl, RefusesWhatNamesNoQueue) {
   for (const char* url :
        {"", "q", "nonsense", "http://host", "http://host/", "http://host/q", "http://host/12345/q",
-        "http://host/000000000000/", "http://host/000000000000/q/more"})
+        "http://host/000000000000/", "http://host/000000000000/q/more",
+        "http://host/queue/ap-south-1/000000000000/q/more"})
     EXPECT_EQ(parsed(url), "none") << url;
 }
 
