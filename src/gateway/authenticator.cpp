@@ -119,7 +119,7 @@ std::optional<Failure> Authenticator::check_time(const Signature& signature,
 }
 
 const Sha256& Authenticator::signing_key(const Signature& signature, const Credential& credential) {
-  const std::string name = fmt::format("{}/{}", signature.key_id, signature.scope());
+  const std::string name = signature.key_id + '/' + signature.scope();
   const auto found = keys_.find(name);
   if (found != keys_.end()) return found->second;
   if (keys_.size() >= keys_max) keys_.clear();

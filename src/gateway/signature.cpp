@@ -16,6 +16,7 @@ namespace canopy::gateway {
 namespace {
 
 constexpr std::string_view algorithm = "AWS4-HMAC-SHA256";
+constexpr std::string_view scope_end = "/aws4_request";
 constexpr std::size_t signed_headers_max = 64;
 
 std::string_view trimmed(std::string_view text) {
@@ -61,8 +62,8 @@ bool is_label(std::string_view text) {
 // KEY/DATE/REGION/SERVICE/aws4_request; a key id may have slashes of its own.
 bool set_credential(std::string_view credential, Signature& signature) {
   std::string* const parts[] = {&signature.service, &signature.region, &signature.date};
-  if (!credential.ends_with("/aws4_request")) return false;
-  credential.remove_suffix(std::string_view("/aws4_request").size());
+  if (!credential.ends_with(scope_end)) return false;
+  credential.remove_suffix(scope_end.size());
   for (std::string* part : parts) {
     const std::size_t slash = credential.rfind('/');
     if (slash == std::string_view::npos) return false;
@@ -75,6 +76,8 @@ bool set_credential(std::string_view credential, Signature& signature) {
 }
 
 bool set_signed_headers(std::string_view list, Signature& signature) {
+  const auto separators = static_cast<std::size_t>(std::count(list.begin(), list.end(), ';'));
+  signature.signed_headers.reserve(std::min(separators, signed_headers_max) + 1);
   for_each_part(list, ';', [&](std::string_view name) {
     if (signature.signed_headers.size() <= signed_headers_max)
       signature.signed_headers.emplace_back(name);
@@ -185,8 +188,13 @@ void append_canonical_query(std::string_view query, bool presigned, std::string&
 
 // Runs of spaces as one, none at the ends.
 void append_canonical_value(std::string_view value, std::string& out) {
+  value = trimmed(value);
+  if (value.find("  ") == std::string_view::npos && value.find('\t') == std::string_view::npos) {
+    out += value;
+    return;
+  }
   bool space = false;
-  for (const char c : trimmed(value)) {
+  for (const char c : value) {
     const bool is_space = c == ' ' || c == '\t';
     if (!is_space && space) out += ' ';
     if (!is_space) out += c;
@@ -213,7 +221,9 @@ constexpr std::string_view unsigned_payload = "UNSIGNED-PAYLOAD";
 }  // namespace
 
 std::string Signature::scope() const {
-  return fmt::format("{}/{}/{}/aws4_request", date, region, service);
+  std::string text;
+  text.reserve(date.size() + region.size() + service.size() + scope_end.size() + 2);
+  return text.append(date).append("/").append(region).append("/").append(service).append(scope_end);
 }
 
 boost::system::result<std::optional<Signature>, Failure> signature_of(const Request& request) {
@@ -277,8 +287,11 @@ std::optional<std::string> canonical_request(const Request& request, const Signa
 }
 
 std::string string_to_sign(const Signature& signature, std::string_view canonical) {
-  return fmt::format("{}\n{}\n{}\n{}", algorithm, signature.timestamp, signature.scope(),
-                     to_hex(view_of(sha256(canonical))));
+  std::string text;
+  text.reserve(256);
+  text.append(algorithm).append("\n").append(signature.timestamp).append("\n");
+  text.append(signature.scope()).append("\n");
+  return text.append(to_hex(view_of(sha256(canonical))));
 }
 
 }  // namespace canopy::gateway
