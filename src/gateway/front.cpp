@@ -178,9 +178,9 @@ boost::system::result<Identity, Failure> Front::identify(const Request& request,
 
 Place Front::place_of(const Request& request, const Identity& identity) const {
   const std::string_view host = request.field("host");
-  return {identity.region, identity.caller.account,
-          fmt::format("{}://{}", request.secure ? "https" : "http",
-                      host.empty() ? std::string_view(shared_.options.usual_host) : host)};
+  std::string origin(request.secure ? "https://" : "http://");
+  origin += host.empty() ? std::string_view(shared_.options.usual_host) : host;
+  return {identity.region, identity.caller.account, std::move(origin)};
 }
 
 std::optional<Answer> Front::answer_own(Protocol protocol, std::size_t action,

@@ -1,7 +1,7 @@
 #include "gateway/http_answer.hpp"
 
 #include <chrono>
-#include <iterator>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -35,15 +35,16 @@ void append_field(std::string_view name, std::string_view value, std::string& ou
 }  // namespace
 
 void append_head(const Answer& answer, const AnswerFrame& frame, std::string& out) {
-  fmt::format_to(std::back_inserter(out), "HTTP/1.1 {} {}\r\n", answer.status,
-                 phrase_of(answer.status));
+  out.append("HTTP/1.1 ").append(fmt::format_int(answer.status).c_str());
+  out.append(" ").append(phrase_of(answer.status)).append("\r\n");
   append_field("x-amzn-RequestId", answer.request_id, out);
   append_field("Content-Type", answer.content_type, out);
   append_field("x-amzn-query-error", answer.query_error, out);
   append_field("Date", frame.date, out);
   if (!frame.keep_alive) append_field("Connection", "close", out);
   if (frame.keep_alive && frame.version < 11) append_field("Connection", "keep-alive", out);
-  fmt::format_to(std::back_inserter(out), "Content-Length: {}\r\n\r\n", answer.body.size());
+  out.append("Content-Length: ").append(fmt::format_int(answer.body.size()).c_str());
+  out.append("\r\n\r\n");
 }
 
 std::string format_http_date(std::int64_t seconds) {

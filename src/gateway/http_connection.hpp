@@ -36,7 +36,7 @@ class HttpConnection final : public AnyConnection,
   static constexpr bool is_tls = !std::is_same_v<Stream, boost::asio::ip::tcp::socket>;
 
   HttpConnection(HttpLoop& loop, Stream stream)
-      : loop_(loop), stream_(std::move(stream)), parser_(loop.options.limits) {}
+      : loop_(loop), stream_(std::move(stream)), parser_(loop.options.limits, is_tls) {}
 
   void start() {
     loop_.add(this->shared_from_this());
@@ -214,8 +214,7 @@ class HttpConnection final : public AnyConnection,
   }
 
   void take() {
-    Request request = parser_.request();
-    request.secure = is_tls;
+    const Request& request = parser_.request();
     head_only_ = request.method == "HEAD";
     keep_alive_ = parser_.keep_alive();
     version_ = parser_.version();

@@ -88,7 +88,9 @@ class HttpParser::Reader final : public http::basic_parser<true> {
   bool in_body_ = false;
 };
 
-HttpParser::HttpParser(HttpLimits limits) : limits_(limits) { fields_.reserve(16); }
+HttpParser::HttpParser(HttpLimits limits, bool secure) : limits_(limits), secure_(secure) {
+  fields_.reserve(16);
+}
 HttpParser::~HttpParser() = default;
 
 void HttpParser::next() {
@@ -225,7 +227,9 @@ HttpParser::Status HttpParser::complete(std::string_view arrived, std::string_vi
   const auto text = [&](Span span) { return arrived.substr(span.begin, span.size); };
   request_.method = text(method_);
   request_.target = path_of_target(text(target_));
+  request_.secure = secure_;
   request_.fields.clear();
+  request_.fields.reserve(fields_.size());
   for (const FieldSpans& field : fields_)
     request_.fields.push_back({text(field.name), text(field.value)});
   request_.body = body;

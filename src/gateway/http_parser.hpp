@@ -37,7 +37,8 @@ class HttpParser {
     std::string_view reason;  // for people
   };
 
-  explicit HttpParser(HttpLimits limits);
+  // `secure`: over TLS, which requests say.
+  explicit HttpParser(HttpLimits limits, bool secure = false);
   ~HttpParser();
   HttpParser(const HttpParser&) = delete;
   HttpParser& operator=(const HttpParser&) = delete;
@@ -83,6 +84,7 @@ class HttpParser {
   Status complete(std::string_view arrived, std::string_view body, std::size_t size);
 
   const HttpLimits limits_;
+  const bool secure_;
   std::unique_ptr<Reader> reader_;
 
   std::size_t skipped_ = 0;    // line ends before the request line
