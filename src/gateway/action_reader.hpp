@@ -40,6 +40,17 @@ struct ReadContext {
   std::size_t batch_entries_max = 10;
 };
 
+// What comes before a member's name where an error names it: nothing, or the
+// entry of a batch. Made a text only then.
+struct MemberLabel {
+  const char* element = nullptr;
+  std::size_t number = 0;
+
+  std::string of(std::string_view name) const {
+    return element ? fmt::format("{}.{}.{}", element, number, name) : std::string(name);
+  }
+};
+
 template <class Fields>
 class ActionReader {
  public:
@@ -169,26 +180,25 @@ class ActionReader {
 
   queue::Action send_message() {
     auto name = queue();
-    return queue::SendMessage{std::move(name), send_entry(fields_, "")};
+    return queue::SendMessage{std::move(name), send_entry(fields_, {})};
   }
 
   queue::Action send_message_batch() {
     auto name = queue();
     return queue::SendMessageBatch{
         std::move(name), batch<queue::SendEntry>("SendMessageBatchRequestEntry",
-                                                 [this](Fields fields, std::string_view label) {
+                                                 [this](Fields fields, MemberLabel label) {
                                                    auto entry = send_entry(fields, label);
                                                    entry.id = required(fields, "Id", label);
                                                    return entry;
                                                  })};
   }
 
-  // `label` is what comes before a member's name where an error names it.
-  queue::SendEntry send_entry(Fields& fields, std::string_view label) {
+  queue::SendEntry send_entry(Fields& fields, MemberLabel label) {
     queue::SendEntry entry;
     const auto body = fields.text("MessageBody");
     if (!body || body->empty())
-      errors_.add(missing_parameter(fmt::format("{}MessageBody", label)));
+      errors_.add(missing_parameter(label.of("MessageBody")));
     else
       entry.body = Buffer::copy_of(*body);
     fields.named_structures({"MessageAttributes", "MessageAttribute"},
@@ -244,7 +254,7 @@ class ActionReader {
 
   queue::Action delete_message() {
     auto name = queue();
-    return queue::DeleteMessage{std::move(name), handle(fields_, "")};
+    return queue::DeleteMessage{std::move(name), handle(fields_, {})};
   }
 
   queue::Action delete_message_batch() {
@@ -252,13 +262,13 @@ class ActionReader {
     return queue::DeleteMessageBatch{
         std::move(name),
         batch<queue::DeleteEntry>(
-            "DeleteMessageBatchRequestEntry", [this](Fields fields, std::string_view label) {
+            "DeleteMessageBatchRequestEntry", [this](Fields fields, MemberLabel label) {
               return queue::DeleteEntry{required(fields, "Id", label), handle(fields, label)};
             })};
   }
 
   queue::Action change_message_visibility() {
-    queue::ChangeMessageVisibility action{queue(), handle(fields_, ""), 0};
+    queue::ChangeMessageVisibility action{queue(), handle(fields_, {}), 0};
     const auto timeout = fields_.integer("VisibilityTimeout");
     if (!timeout) errors_.add(missing_parameter("VisibilityTimeout"));
     action.visibility_timeout = timeout.value_or(0);
@@ -269,17 +279,16 @@ class ActionReader {
     auto name = queue();
     return queue::ChangeMessageVisibilityBatch{
         std::move(name),
-        batch<queue::VisibilityEntry>("ChangeMessageVisibilityBatchRequestEntry",
-                                      [this](Fields fields, std::string_view label) {
-                                        return queue::VisibilityEntry{
-                                            required(fields, "Id", label), handle(fields, label),
+        batch<queue::VisibilityEntry>(
+            "ChangeMessageVisibilityBatchRequestEntry", [this](Fields fields, MemberLabel label) {
+              return queue::VisibilityEntry{required(fields, "Id", label), handle(fields, label),
                                             fields.integer("VisibilityTimeout").value_or(0)};
-                                      })};
+            })};
   }
 
   // The one text that clients of the query protocol have been seen to send with
   // its '+' unescaped. No handle has spaces.
-  std::string handle(Fields& fields, std::string_view label) {
+  std::string handle(Fields& fields, MemberLabel label) {
     std::string handle = required(fields, "ReceiptHandle", label);
     std::replace(handle.begin(), handle.end(), ' ', '+');
     return handle;
@@ -291,7 +300,7 @@ class ActionReader {
     const std::size_t count =
         fields_.structures({"Entries", element}, [&](Fields fields, std::size_t number) {
           if (number <= context_.batch_entries_max)
-            entries.push_back(read_entry(fields, fmt::format("{}.{}.", element, number)));
+            entries.push_back(read_entry(fields, MemberLabel{element, number}));
         });
     if (count == 0)
       errors_.add(failure(queue::ErrorCode::empty_batch_request,
@@ -335,13 +344,12 @@ class ActionReader {
   }
   std::optional<std::string> optional_text(MemberName name) { return optional_text(fields_, name); }
 
-  std::string required(Fields& fields, MemberName name, std::string_view label) {
+  std::string required(Fields& fields, MemberName name, MemberLabel label) {
     const auto text = fields.text(name);
-    if (!text || text->empty())
-      errors_.add(missing_parameter(fmt::format("{}{}", label, name.json)));
+    if (!text || text->empty()) errors_.add(missing_parameter(label.of(name.json)));
     return std::string(text.value_or(""));
   }
-  std::string required(MemberName name) { return required(fields_, name, ""); }
+  std::string required(MemberName name) { return required(fields_, name, {}); }
 
   std::optional<std::uint32_t> results_max(std::int64_t most) {
     const auto value = fields_.integer("MaxResults");
