@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -36,9 +37,22 @@ bool is_xml(std::uint32_t point) {
   return point != 0xfffe && point != 0xffff;
 }
 
+// Eight characters from space to delete at the front. A byte below a space
+// borrows, and so sets its own highest bit.
+bool starts_plain(std::string_view text) {
+  std::uint64_t bytes = 0;
+  if (text.size() < sizeof bytes) return false;
+  std::memcpy(&bytes, text.data(), sizeof bytes);
+  return ((bytes | (bytes - 0x2020'2020'2020'2020U)) & 0x8080'8080'8080'8080U) == 0;
+}
+
 // The first character that XML cannot carry, or that is none.
 std::optional<std::uint32_t> first_forbidden(std::string_view text) {
   while (!text.empty()) {
+    if (starts_plain(text)) {
+      text.remove_prefix(sizeof(std::uint64_t));
+      continue;
+    }
     const auto byte = static_cast<std::uint8_t>(text[0]);
     if (byte >= 0x20 && byte < 0x80) {
       text.remove_prefix(1);

@@ -189,6 +189,14 @@ TEST(MessageChecks, AllowExactlyWhatXmlCanCarry) {
     EXPECT_EQ(check_body(body)->code, ErrorCode::invalid_message_contents);
   }
   EXPECT_NE(check_body("\x0b")->message.find("'#xB'"), std::string::npos);
+  for (std::size_t at = 0; at < 20; ++at) {
+    for (const char byte : {'\0', '\x1f', '\x80', '\xff'}) {
+      std::string body(20, '\x7f');
+      EXPECT_FALSE(check_body(body));
+      body[at] = byte;
+      EXPECT_TRUE(check_body(body)) << at;
+    }
+  }
 }
 
 TEST(MessageChecks, KnowAmazonsRulesForAttributes) {
