@@ -1,6 +1,5 @@
 #include "queue/message_record.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -95,7 +94,7 @@ Buffer encode(const MessageRecord& message) {
   const std::size_t size = out.size() + message.body.size();
   const auto slab = std::make_shared_for_overwrite<char[]>(size);
   std::memcpy(slab.get(), out.view().data(), out.size());
-  std::ranges::copy(message.body.view(), slab.get() + out.size());
+  message.body.view().copy(slab.get() + out.size(), message.body.size());
   return {slab, 0, size};
 }
 
