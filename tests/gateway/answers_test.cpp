@@ -141,6 +141,21 @@ TEST(JsonWriter, EscapesWhatHasToBe) {
   EXPECT_EQ(out, "\"\\\"\\\\\\b\\f\\n\\r\\t\\u0000\\u001f/\xC3\xA9\"");
 }
 
+TEST(JsonWriter, FindsWhatHasToBeEscapedWhereverItStands) {
+  constexpr std::size_t size = 20;
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    const bool escaped = byte < ' ' || byte == '"' || byte == '\\';
+    for (std::size_t at = 0; at < size; ++at) {
+      std::string text(size, '\xff');
+      text[at] = static_cast<char>(byte);
+      std::string out;
+      append_json_string(out, text);
+      EXPECT_EQ(out[1 + at] == '\\', escaped) << byte << " at " << at;
+      EXPECT_EQ(out.size() > size + 2, escaped) << byte << " at " << at;
+    }
+  }
+}
+
 TEST(XmlText, ReplacesWhatNoDocumentCanCarry) {
   std::string out;
   append_xml_text(out, std::string_view("a\0b\x08\xff\xEF\xBF\xBE]]>\t\xF0\x9F\x98\x80", 16));
