@@ -130,6 +130,8 @@ class HttpConnection final : public AnyConnection,
     if (answering && end_ - begin_ >= ahead_max) return;
     make_room();
     reading_ = true;
+    // Tries at once, mostly in vain; to wait until there is something costs as many
+    // system calls, as the descriptor has to be armed again.
     stream_.async_read_some(boost::asio::buffer(buffer_.data() + end_, buffer_.size() - end_),
                             [self = this->shared_from_this()](Error error, std::size_t size) {
                               self->reading_ = false;

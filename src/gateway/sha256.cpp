@@ -65,6 +65,7 @@ Sha256 sha256(std::string_view bytes) {
   return hasher.end();
 }
 
+// The states behind a key's pads are not kept: that would save 0.05 us each.
 Sha256 hmac_sha256(std::string_view key, std::string_view bytes) {
   Block block{};
   if (key.size() > block_size) {
