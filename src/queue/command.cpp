@@ -25,7 +25,10 @@ void fields(auto& f, command::AddPermission& c) { f(c.queue, c.label, c.accounts
 void fields(auto& f, command::RemovePermission& c) { f(c.queue, c.label); }
 void fields(auto& f, command::Purge& c) { f(c.queue); }
 void fields(auto& f, command::Send& c) { f(c.queue, c.messages); }
-void fields(auto& f, command::Receive& c) { f(c.queue, c.visible_at, c.head, c.messages); }
+void fields(auto& f, command::Receive& c) {
+  f(c.queue, c.visible_at, c.head, c.messages);
+  f.added(c.attempt);
+}
 void fields(auto& f, command::Remove& c) { f(c.queue, c.head, c.messages); }
 void fields(auto& f, command::SetVisibility& c) { f(c.queue, c.messages); }
 void fields(auto& f, command::NoteReceives& c) { f(c.queue, c.notes); }
@@ -58,6 +61,7 @@ void fields(auto& f, command::Delivery& d) { f(d.sequence, d.message); }
 class Encoder {
  public:
   void operator()(auto&... values) { (write(values), ...); }
+  void added(auto& value) { write(value); }
 
   ByteWriter out;
 
@@ -100,6 +104,10 @@ class Decoder {
   explicit Decoder(const Buffer& record) : in(record.view()), record_(record) {}
 
   void operator()(auto&... values) { (read(values), ...); }
+  // Earlier versions have not written it.
+  void added(auto& value) {
+    if (!in.rest().empty()) read(value);
+  }
 
   ByteReader in;
 

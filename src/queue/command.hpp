@@ -97,6 +97,7 @@ struct Receive {
   Millis visible_at = 0;
   Position head;
   std::vector<ReceivedMessage> messages;
+  std::string attempt;  // its ReceiveRequestAttemptId; empty: none
 };
 
 struct MessagePlace {

@@ -31,10 +31,7 @@ FifoMessages::FifoMessages(QueueNumber queue, const Limits& limits, const store:
   for (; cursor->valid(); cursor->next()) {
     Flight flight = decode_flight(cursor->value());
     if (flight.visible_at <= now) continue;
-    const std::uint64_t sequence = keys::last_number_of(cursor->key());
-    by_end_.emplace(flight.visible_at, sequence);
-    by_group_[flight.group].emplace(flight.visible_at, sequence);
-    flights_.emplace(sequence, std::move(flight));
+    fly(keys::last_number_of(cursor->key()), std::move(flight));
   }
   check(*cursor);
 }
@@ -73,6 +70,10 @@ std::string FifoMessages::encode(const Flight& flight) {
   out.zigzag(flight.first_received);
   out.varint(flight.receive);
   out.varint(flight.count);
+  if (flight.attempt.id.empty()) return out.take();
+  out.text(flight.attempt.id);
+  out.varint(flight.attempt.number);
+  out.varint(flight.attempt.messages);
   return out.take();
 }
 
@@ -85,6 +86,7 @@ FifoMessages::Flight FifoMessages::decode_flight(std::string_view bytes) {
   flight.first_received = in.zigzag();
   flight.receive = in.varint();
   flight.count = static_cast<std::uint32_t>(in.varint());
+  if (!in.rest().empty()) flight.attempt = {std::string(in.text()), in.varint(), in.varint()};
   if (!in.finished()) damaged("receive of a message");
   return flight;
 }
@@ -118,6 +120,17 @@ void FifoMessages::store_flight(Transaction& tx, std::uint64_t sequence, const F
   tx.put(receive_key(sequence), encode(flight));
 }
 
+void FifoMessages::fly(std::uint64_t sequence, Flight flight) {
+  by_end_.emplace(flight.visible_at, sequence);
+  by_group_[flight.group].emplace(flight.visible_at, sequence);
+  if (const AttemptId& its = flight.attempt; !its.id.empty()) {
+    Attempt& attempt = attempts_[its.id];
+    if (attempt.number < its.number) attempt = {its.number, its.messages, {}};
+    if (attempt.number == its.number) attempt.sequences.insert(sequence);
+  }
+  flights_.emplace(sequence, std::move(flight));
+}
+
 void FifoMessages::land(std::uint64_t sequence) {
   const auto found = flights_.find(sequence);
   if (found == flights_.end()) return;
@@ -126,6 +139,10 @@ void FifoMessages::land(std::uint64_t sequence) {
   const auto of_group = by_group_.find(flight.group);
   of_group->second.erase({flight.visible_at, sequence});
   if (of_group->second.empty()) by_group_.erase(of_group);
+  const auto attempt = attempts_.find(flight.attempt.id);
+  if (attempt != attempts_.end() && attempt->second.sequences.erase(sequence) > 0 &&
+      attempt->second.sequences.empty())
+    attempts_.erase(attempt);
   flights_.erase(found);
 }
 
@@ -155,20 +172,19 @@ void FifoMessages::add(Transaction& tx, std::uint64_t sequence, const command::N
   move(tx, message.group, fresh, message.due);
 }
 
-bool FifoMessages::receive(Transaction& tx, const command::ReceivedMessage& message,
-                           Millis visible_at, Millis time, const Counters& counters) {
+bool FifoMessages::receive(Transaction& tx, const command::Receive& receive, std::size_t which,
+                           Millis time, const Counters& counters) {
+  const command::ReceivedMessage& message = receive.messages[which];
   if (message.sequence < counters.purged_before) return false;
   auto known = group(tx, message.group);
   if (!known) return false;
   land(message.sequence);
-  Flight flight{message.group,          visible_at,      time,
-                message.first_received, message.receive, message.count};
+  Flight flight{message.group,   receive.visible_at, time, message.first_received,
+                message.receive, message.count,      {}};
+  if (!receive.attempt.empty())
+    flight.attempt = {receive.attempt, receive.messages.front().receive, receive.messages.size()};
   store_flight(tx, message.sequence, flight);
-  if (visible_at > time) {
-    by_end_.emplace(visible_at, message.sequence);
-    by_group_[message.group].emplace(visible_at, message.sequence);
-    flights_.emplace(message.sequence, std::move(flight));
-  }
+  if (flight.visible_at > time) fly(message.sequence, std::move(flight));
   known->received_upto = std::max(known->received_upto, message.sequence);
   move(tx, message.group, *known, blocked_until(message.group, time));
   return true;
@@ -205,11 +221,7 @@ void FifoMessages::set_visibility(Transaction& tx, const command::NewVisibility&
   flight.visible_at = change.visible_at;
   if (change.undo && --flight.count == 0) flight.first_received = 0;
   store_flight(tx, change.sequence, flight);
-  if (flight.visible_at > time) {
-    by_end_.emplace(flight.visible_at, change.sequence);
-    by_group_[flight.group].emplace(flight.visible_at, change.sequence);
-    flights_.emplace(change.sequence, std::move(flight));
-  }
+  if (flight.visible_at > time) fly(change.sequence, std::move(flight));
   place(tx, change.group, time);
 }
 
@@ -222,6 +234,7 @@ void FifoMessages::purged() {
   flights_.clear();
   by_end_.clear();
   by_group_.clear();
+  attempts_.clear();
   removing_.clear();
   ready_.cleared();
 }
@@ -346,16 +359,30 @@ std::vector<PickedMessage> FifoMessages::peek(const store::Reader& reader, const
   return seen;
 }
 
-std::optional<PickedMessage> FifoMessages::find(const store::Reader& reader,
-                                                const ReceiptHandle& handle) const {
-  const auto found = flights_.find(handle.at.sequence);
-  if (found == flights_.end() || found->second.receive != handle.receive) return std::nullopt;
-  const Flight& flight = found->second;
-  const auto record =
-      read(reader, keys::of(keys::fifo_message, queue_, flight.group, handle.at.sequence));
-  if (!record) return std::nullopt;
-  return PickedMessage{handle.at,      flight.group, Buffer::copy_of(*record),
-                       flight.receive, flight.count, flight.first_received};
+std::vector<PickedMessage> FifoMessages::attempt(const store::Reader& reader, const std::string& id,
+                                                 Millis oldest, Millis now) const {
+  const auto found = attempts_.find(id);
+  if (found == attempts_.end() || found->second.sequences.size() != found->second.messages)
+    return {};
+  std::vector<PickedMessage> received;
+  for (const std::uint64_t sequence : found->second.sequences) {
+    const Flight& flight = flights_.at(sequence);
+    if (flight.received_at <= oldest || flight.visible_at <= now || removing_.contains(sequence))
+      return {};
+    const auto record = read(reader, keys::of(keys::fifo_message, queue_, flight.group, sequence));
+    if (!record) return {};
+    const auto times = times_of(*record);
+    if (!times) damaged("message");
+    received.push_back({{0, times->sent + times->delay, sequence},
+                        flight.group,
+                        Buffer::copy_of(*record),
+                        flight.receive,
+                        flight.count,
+                        flight.first_received});
+  }
+  std::sort(received.begin(), received.end(),
+            [](const auto& a, const auto& b) { return a.receive < b.receive; });
+  return received;
 }
 
 HandleState FifoMessages::state_of(const store::Reader& reader, const ReceiptHandle& handle,

@@ -36,9 +36,9 @@ class FifoMessages {
 
   // --- Commands. ---
   void add(Transaction& tx, std::uint64_t sequence, const command::NewMessage& message, Millis now);
-  // Whether it was there.
-  bool receive(Transaction& tx, const command::ReceivedMessage& message, Millis visible_at,
-               Millis time, const Counters& counters);
+  // One of its messages; whether it was there.
+  bool receive(Transaction& tx, const command::Receive& receive, std::size_t which, Millis time,
+               const Counters& counters);
   bool remove(Transaction& tx, const command::MessagePlace& message, Millis time,
               const Counters& counters);
   void set_visibility(Transaction& tx, const command::NewVisibility& change, Millis time);
@@ -52,8 +52,10 @@ class FifoMessages {
   // Groups whose first message is not due, found by pick(), with its time.
   std::vector<std::pair<std::string, Millis>> take_early() { return std::exchange(early_, {}); }
   std::vector<PickedMessage> peek(const store::Reader& reader, const PeekRules& rules);
-  // One message by its place, as it was received.
-  std::optional<PickedMessage> find(const store::Reader& reader, const ReceiptHandle& handle) const;
+  // What the last receive with this attempt id was given, in its order; nothing if that was before
+  // `oldest`, or if one of them has been deleted or is visible again.
+  std::vector<PickedMessage> attempt(const store::Reader& reader, const std::string& id,
+                                     Millis oldest, Millis now) const;
 
   HandleState state_of(const store::Reader& reader, const ReceiptHandle& handle, Millis now) const;
   const std::string& group_of(std::uint64_t sequence) const;
@@ -89,6 +91,12 @@ class FifoMessages {
     std::uint64_t first = 0;          // no message lies before it
     std::uint64_t received_upto = 0;  // no later message was ever received
   };
+  // A receive with an attempt id.
+  struct AttemptId {
+    std::string id;            // empty: it had none
+    std::uint64_t number = 0;  // that of its first message's receive
+    std::uint64_t messages = 0;
+  };
   struct Flight {
     std::string group;
     Millis visible_at = 0;
@@ -96,6 +104,13 @@ class FifoMessages {
     Millis first_received = 0;
     std::uint64_t receive = 0;
     std::uint32_t count = 0;
+    AttemptId attempt;
+  };
+  // The last one with its id, and those of its messages that are in flight.
+  struct Attempt {
+    std::uint64_t number = 0;
+    std::uint64_t messages = 0;
+    std::set<std::uint64_t> sequences;
   };
 
   static std::string encode(const Group& group);
@@ -108,6 +123,7 @@ class FifoMessages {
   void put(Transaction& tx, const std::string& name, const Group& group);
   void move(Transaction& tx, const std::string& name, Group& group, Millis available);
   void store_flight(Transaction& tx, std::uint64_t sequence, const Flight& flight);
+  void fly(std::uint64_t sequence, Flight flight);
   void land(std::uint64_t sequence);
   // The end of its last visibility timeout, or `otherwise`.
   Millis blocked_until(const std::string& group, Millis otherwise) const;
@@ -123,6 +139,7 @@ class FifoMessages {
   std::unordered_map<std::uint64_t, Flight> flights_;  // by sequence
   std::set<std::pair<Millis, std::uint64_t>> by_end_;  // of their visibility timeouts
   std::unordered_map<std::string, std::set<std::pair<Millis, std::uint64_t>>> by_group_;
+  std::unordered_map<std::string, Attempt> attempts_;
 
   ReadyList ready_;  // values are groups
   struct Reservation {

@@ -3,11 +3,9 @@
 #pragma once
 
 #include <list>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "queue/attributes.hpp"
 #include "queue/counters.hpp"
@@ -41,7 +39,7 @@ struct Queue {
   }
   // Nothing of it is only in memory.
   bool idle() const {
-    return !dirty && moving == 0 && attempts.empty() &&
+    return !dirty && moving == 0 &&
            (fifo_messages ? fifo_messages->idle() : standard_messages->idle());
   }
 
@@ -59,12 +57,7 @@ struct Queue {
   bool being_swept = false;  // housekeeping is on the way
   std::string swept_upto;    // message group
   std::uint64_t swept_lane = 0;
-  struct Attempt {
-    Millis at = 0;
-    std::vector<ReceiptHandle> handles;
-  };
-  std::map<std::string, Attempt> attempts;  // FIFO, by ReceiveRequestAttemptId
-  std::list<QueueNumber>::iterator used;    // place in the catalogue's order of use
+  std::list<QueueNumber>::iterator used;  // place in the catalogue's order of use
 };
 
 }  // namespace canopy::queue

@@ -64,13 +64,9 @@ PickRules Receiving::rules_of(Queue& queue, const ReceiveMessage& action) {
   return rules;
 }
 
-Message Receiving::answer(const Queue& queue, const PickedMessage& picked,
+Message Receiving::answer(const Queue& queue, const PickedMessage& picked, std::uint64_t term,
                           const ReceiveMessage& action) {
-  return answer(queue, picked, {queue.number(), 0, picked.at, state_.term, picked.receive}, action);
-}
-
-Message Receiving::answer(const Queue& queue, const PickedMessage& picked,
-                          const ReceiptHandle& handle, const ReceiveMessage& action) {
+  const ReceiptHandle handle{queue.number(), 0, picked.at, term, picked.receive};
   return answer_of(picked, queue.fifo(), action.system_attribute_names,
                    action.message_attribute_names,
                    seal(handle, state_.service.key_id, state_.service.key), state_.md5);
@@ -89,7 +85,7 @@ Receiving::Taken Receiving::take_standard(Queue& queue, const ReceiveMessage& ac
   result.messages.reserve(pick.given.size());
   for (const PickedMessage& picked : pick.given) {
     queue.delayed.remove(picked.at.time);
-    result.messages.push_back(answer(queue, picked, action));
+    result.messages.push_back(answer(queue, picked, state_.term, action));
   }
   moving_.dispose(queue, pick);
   if (over_limit) {
@@ -108,49 +104,31 @@ Receiving::Taken Receiving::take_fifo(Queue& queue, const ReceiveMessage& action
   state_.receives = number & ((std::uint64_t{1} << receive_bits) - 1);
   moving_.dispose(queue, pick);
   if (pick.given.empty()) return std::monostate();
-  Command command = state_.command(
-      command::Receive{queue.number(), rules.visible_at, state_.safe_head(queue), {}});
+  Command command = state_.command(command::Receive{queue.number(),
+                                                    rules.visible_at,
+                                                    state_.safe_head(queue),
+                                                    {},
+                                                    action.attempt_id.value_or("")});
   auto& messages = std::get<command::Receive>(command.body).messages;
-  std::vector<ReceiptHandle> handles;
   for (PickedMessage& picked : pick.given) {
-    handles.push_back({queue.number(), 0, picked.at, state_.term, picked.receive});
-    command.received.push_back(answer(queue, picked, action));
+    command.received.push_back(answer(queue, picked, state_.term, action));
     messages.push_back({std::move(picked.group), picked.at.sequence, picked.receive, picked.count,
                         picked.first_received});
   }
   reserve_groups(queue, messages);
-  if (action.attempt_id) remember_attempt(queue, *action.attempt_id, std::move(handles));
   return command;
 }
 
-// --- Attempts: a retry of a receive gives the same messages. ---
-
-void Receiving::remember_attempt(Queue& queue, const std::string& id,
-                                 std::vector<ReceiptHandle> handles) {
-  std::erase_if(queue.attempts, [this](const auto& attempt) {
-    return attempt.second.at + state_.config.limits.attempt_ms <= state_.now;
-  });
-  if (queue.attempts.size() >= state_.config.limits.attempts_kept_max) return;
-  queue.attempts[id] = {state_.now, std::move(handles)};
-}
-
+// A retry of a receive whose answer got lost gives the same messages.
 std::optional<ReceiveMessageResult> Receiving::repeat(Queue& queue, const ReceiveMessage& action) {
   if (!action.attempt_id) return std::nullopt;
-  const auto attempt = queue.attempts.find(*action.attempt_id);
-  if (attempt == queue.attempts.end()) return std::nullopt;
+  const Millis oldest = state_.now - state_.config.limits.attempt_ms;
+  const auto received =
+      queue.fifo_messages->attempt(state_.reader, *action.attempt_id, oldest, state_.now);
+  if (received.empty()) return std::nullopt;
   ReceiveMessageResult result;
-  const bool fresh = attempt->second.at + state_.config.limits.attempt_ms > state_.now;
-  for (const ReceiptHandle& handle : attempt->second.handles) {
-    const bool current = fresh && queue.fifo_messages->state_of(state_.reader, handle,
-                                                                state_.now) == HandleState::current;
-    const auto message = current ? queue.fifo_messages->find(state_.reader, handle) : std::nullopt;
-    if (!message) {
-      // Something happened to one of them since: the attempt is over.
-      queue.attempts.erase(attempt);
-      return std::nullopt;
-    }
-    result.messages.push_back(answer(queue, *message, handle, action));
-  }
+  for (const PickedMessage& picked : received)
+    result.messages.push_back(answer(queue, picked, picked.receive >> receive_bits, action));
   return result;
 }
 
@@ -295,8 +273,8 @@ Outcome Receiving::apply(Command& command, command::Receive& receive) {
   ReceiveMessageResult result;
   const bool answers = command.received.size() == receive.messages.size();
   for (std::size_t i = 0; i < receive.messages.size(); ++i) {
-    const bool given = queue->fifo_messages->receive(
-        state_.tx, receive.messages[i], receive.visible_at, command.time, queue->counters);
+    const bool given =
+        queue->fifo_messages->receive(state_.tx, receive, i, command.time, queue->counters);
     if (given && answers) result.messages.push_back(std::move(command.received[i]));
   }
   release_groups(*queue, receive.messages, false);

@@ -44,9 +44,8 @@ class Receiving {
   Taken take_fifo(Queue& queue, const ReceiveMessage& action, const PickRules& rules);
   PickRules rules_of(Queue& queue, const ReceiveMessage& action);
   std::optional<ReceiveMessageResult> repeat(Queue& queue, const ReceiveMessage& action);
-  void remember_attempt(Queue& queue, const std::string& id, std::vector<ReceiptHandle> handles);
-  Message answer(const Queue& queue, const PickedMessage& picked, const ReceiveMessage& action);
-  Message answer(const Queue& queue, const PickedMessage& picked, const ReceiptHandle& handle,
+  // `term`: in which it was received.
+  Message answer(const Queue& queue, const PickedMessage& picked, std::uint64_t term,
                  const ReceiveMessage& action);
   Prepared wait(Queue& queue, ReceiveMessage action, Token token);
   bool serve_first(Queue* queue, Waiters::Order order, Host& host);

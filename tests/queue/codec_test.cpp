@@ -145,7 +145,7 @@ TEST(Command, EveryKindComesBackAsItWas) {
       command::RemovePermission{1, "l"},
       command::Purge{1},
       command::Send{1, {{2, 3, "g", "d", Uuid{}, Buffer::copy_of("x")}}},
-      command::Receive{1, 2, {0, 3, 4}, {{"g", 5, 6, 7, 8}}},
+      command::Receive{1, 2, {0, 3, 4}, {{"g", 5, 6, 7, 8}}, "a"},
       command::Remove{1, {0, 3, 4}, {{{1, 2, 3}, "g"}}},
       command::SetVisibility{1, {{"g", 2, 3, 4, true}}},
       command::NoteReceives{1, {{{1, 2, 3}, 4, 5}}},
@@ -166,8 +166,11 @@ TEST(Command, EveryKindComesBackAsItWas) {
     ASSERT_TRUE(decoded) << kind;
     EXPECT_EQ(decoded->body.index(), kind);
     EXPECT_EQ(encode(*decoded), bytes);
+    // A receive without its attempt's id is one of an earlier version.
+    const std::size_t added = std::holds_alternative<command::Receive>(bodies[kind]) ? 2 : 0;
     for (std::size_t size = 0; size < bytes.size(); ++size) {
-      EXPECT_FALSE(decode_command(bytes.slice(0, size))) << kind;
+      const bool whole = added > 0 && size + added == bytes.size();
+      EXPECT_EQ(decode_command(bytes.slice(0, size)).has_value(), whole) << kind;
     }
   }
 }

@@ -191,6 +191,47 @@ TEST(FifoQueue, TheSameAttemptGivesTheSameMessages) {
   EXPECT_TRUE(loop.ask<ReceiveMessageResult>(action).messages.empty());
 }
 
+TEST(FifoQueue, AnAttemptIsKnownAfterARestart) {
+  Loop loop;
+  loop.create("q.fifo");
+  for (const char* body : {"1", "2", "3"}) loop.send("q.fifo", body, "g");
+  ReceiveMessage action = Loop::receiving("q.fifo");
+  action.attempt_id = "attempt";
+  const auto first = loop.ask<ReceiveMessageResult>(action).messages;
+  loop.restart();
+  const auto again = loop.ask<ReceiveMessageResult>(action).messages;
+  ASSERT_EQ(again.size(), 3U);
+  for (std::size_t i = 0; i < again.size(); ++i) {
+    EXPECT_EQ(again[i].body.view(), first[i].body.view());
+    EXPECT_EQ(again[i].receipt_handle, first[i].receipt_handle);
+  }
+  // Of which one is gone: it is over, also for who has not seen it go.
+  loop.remove("q.fifo", again[1].receipt_handle);
+  loop.restart();
+  EXPECT_TRUE(loop.ask<ReceiveMessageResult>(action).messages.empty());
+}
+
+TEST(FifoQueue, AnAttemptIdThatIsUsedAgainStandsForTheLastReceive) {
+  Loop loop;
+  loop.create("q.fifo");
+  for (const char* body : {"1", "2"}) loop.send("q.fifo", body, "g");
+  ReceiveMessage action = Loop::receiving("q.fifo");
+  action.attempt_id = "attempt";
+  const auto first = loop.ask<ReceiveMessageResult>(action).messages;
+  ASSERT_EQ(first.size(), 2U);
+  loop.remove("q.fifo", first[0].receipt_handle);
+  loop.send("q.fifo", "3", "h");
+  EXPECT_EQ(loop.ask<ReceiveMessageResult>(action).messages.at(0).body.view(), "3");
+  for (int restarts = 0; restarts < 2; ++restarts) {
+    const auto again = loop.ask<ReceiveMessageResult>(action).messages;
+    ASSERT_EQ(again.size(), 1U);
+    EXPECT_EQ(again[0].body.view(), "3");
+    loop.restart();
+  }
+  loop.advance(31'000);
+  EXPECT_EQ(loop.ask<ReceiveMessageResult>(action).messages.size(), 2U);
+}
+
 TEST(FifoQueue, ABlockedGroupAtTheHeadCostsNothing) {
   Loop loop;
   loop.create("q.fifo");
