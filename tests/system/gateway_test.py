@@ -463,9 +463,7 @@ class FullDisk(InFolder):
                                check=False)
         if probe.returncode != 0:
             self.skipTest("mounting is not allowed here")
-        self.daemon_in_it = self.daemon("--queue", "q", prefix=prefix)
-        command = self.daemon_in_it.command
-        command[command.index("--data") + 1] = str(self.mount / "data")
+        self.daemon_in_it = self.daemon("--queue", "q", prefix=prefix, data=self.mount / "data")
 
     def test_sends_are_refused_reads_served_and_it_recovers(self):
         daemon = self.daemon_in_it

@@ -93,11 +93,14 @@ def url_of(queue):
 
 
 class Daemon:
-    """canopyd with its files in `folder`; `data` is there unless it is False."""
+    """canopyd with its files in `folder`; its data, too, unless `data` is another directory or
+    False: then it has none."""
 
-    def __init__(self, folder, *arguments, data=True, prefix=(), name="a", program="canopyd"):
+    def __init__(self, folder, *arguments, data=True, prefix=(), name="a", program="canopyd",
+                 environment=None):
         self.folder = pathlib.Path(folder)
-        self.data = self.folder / f"{name}.data"
+        self.data = self.folder / f"{name}.data" if data is True else data
+        self.environment = {} if environment is None else environment
         self.command = [*prefix, str(BIN / program), "--name", name, "--listen", "127.0.0.1:0",
                         "--control", str(self.folder / f"{name}.sock")]
         if data:
@@ -123,7 +126,7 @@ class Daemon:
     def launch(self):
         # The keys of whoever runs the tests are not the daemon's.
         environment = {name: value for name, value in os.environ.items()
-                       if not name.startswith(("AWS_", "CANOPY_"))}
+                       if not name.startswith(("AWS_", "CANOPY_"))} | self.environment
         with self.out_path.open("wb") as out, self.error_path.open("ab") as error:
             self.process = subprocess.Popen(
                 self.command, stdin=subprocess.DEVNULL, stdout=out, stderr=error, env=environment,
