@@ -15,11 +15,10 @@
 #include "store/fault_log.hpp"
 #include "store/fault_store.hpp"
 #include "store/recovery.hpp"
+#include "support/seeds.hpp"
 
 namespace canopy::store {
 namespace {
-
-constexpr std::uint64_t seeds = 3000;
 
 LogOptions tiny_segments() {
   LogOptions options;
@@ -185,6 +184,7 @@ TEST(FaultProperty, NothingAcknowledgedIsLostOrChangedByAnyCrash) {
   std::uint64_t acknowledged = 0;
   std::uint64_t failures = 0;
   std::uint64_t crashes = 0;
+  const std::uint64_t seeds = seeds_or(3000);
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     History history(seed);
     ASSERT_EQ(history.run(400), "") << "seed " << seed;
