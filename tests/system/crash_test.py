@@ -13,6 +13,7 @@ import os
 import pathlib
 import random
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -87,7 +88,11 @@ class Rounds:
 
     def stop(self):
         """As against the crashes: in good order."""
-        if self.daemon.stop() != 0:
+        try:
+            status = self.daemon.stop()
+        except subprocess.TimeoutExpired:
+            raise Found("canopyd does not end when it is told to") from None
+        if status != 0:
             self.problems.add(f"canopyd did not end well: {self.daemon.errors()}")
 
     def check_files(self):
