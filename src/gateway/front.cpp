@@ -64,13 +64,28 @@ Front::Taken Front::take_json(const Request& request, std::string_view target, s
   shared_.statistics.count_call(*action);
   const auto who = identify(request, now);
   if (who.has_error()) return fail(Protocol::json, *action, who.error());
-  if (auto own = answer_own(Protocol::json, *action, *who)) return *std::move(own);
   ReadContext context{place_of(request, *who), std::nullopt, shared_.options.batch_entries_max};
   context.path_queue = parse_queue_url(request.path(), context.place);
-  auto read = read_json_request(name, request.body, context);
-  if (read.has_error()) return fail(Protocol::json, *action, read.error());
-  return Work{
-      who->caller, *std::move(read), {Reply::Form::json, *action, std::move(context.place)}};
+  return take_action(*action, request.body, *who, std::move(context));
+}
+
+Front::Taken Front::take_call(std::string_view name, std::string_view body, const Identity& who,
+                              std::string origin) {
+  const auto action = action_index(name);
+  if (!action) return fail(Protocol::json, unknown_operation());
+  shared_.statistics.count_call(*action);
+  return take_action(*action, body, who,
+                     {{who.region, who.caller.account, std::move(origin)},
+                      std::nullopt,
+                      shared_.options.batch_entries_max});
+}
+
+Front::Taken Front::take_action(std::size_t action, std::string_view body, const Identity& who,
+                                ReadContext context) {
+  if (auto own = answer_own(Protocol::json, action, who)) return *std::move(own);
+  auto read = read_json_request(action_names[action], body, context);
+  if (read.has_error()) return fail(Protocol::json, action, read.error());
+  return Work{who.caller, *std::move(read), {Reply::Form::json, action, std::move(context.place)}};
 }
 
 Front::Taken Front::take_query(const Request& request, std::int64_t now) {

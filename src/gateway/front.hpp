@@ -13,6 +13,7 @@
 #include <variant>
 
 #include "base/random.hpp"
+#include "gateway/action_reader.hpp"
 #include "gateway/answers.hpp"
 #include "gateway/authenticator.hpp"
 #include "gateway/http_request.hpp"
@@ -77,10 +78,17 @@ class Front {
   // sends leaves out the body.
   Taken take(const Request& request, std::int64_t now);
 
+  // An action in JSON of somebody who is known already. `origin` is what the URLs
+  // of queues begin with.
+  Taken take_call(std::string_view action, std::string_view body, const Identity& who,
+                  std::string origin);
+
   Answer finish(const Reply& reply, const queue::Outcome& outcome);
 
  private:
   Taken take_json(const Request& request, std::string_view target, std::int64_t now);
+  Taken take_action(std::size_t action, std::string_view body, const Identity& who,
+                    ReadContext context);
   Taken take_query(const Request& request, std::int64_t now);
   Taken take_peek(const Request& request, std::string_view rest, std::int64_t now);
   Taken health();

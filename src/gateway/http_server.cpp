@@ -134,6 +134,8 @@ void HttpServer::set_credentials(Credentials credentials) {
 
 const Statistics& HttpServer::statistics() const noexcept { return impl_->shared_.statistics; }
 
+Shared& HttpServer::shared() noexcept { return impl_->shared_; }
+
 HttpCounters HttpServer::counters() const noexcept {
   const HttpCounts& counts = impl_->counts_;
   return {counts.connections.load(), counts.accepted.load(),  counts.refused.load(),

@@ -61,6 +61,8 @@ class HttpServer {
   // Any thread; requests from now on are checked against these.
   void set_credentials(Credentials credentials);
   const Statistics& statistics() const noexcept;
+  // For a Front on another thread.
+  Shared& shared() noexcept;
   HttpCounters counters() const noexcept;
 
   // Accepts no more, lets requests under way end, answers waiting receives with

@@ -98,6 +98,27 @@ TEST_F(FrontTest, TellsWhoAsks) {
                       R"("Arn":"arn:aws:iam::000000000000:root"})");
 }
 
+TEST_F(FrontTest, TakesCallsOfThoseWhoAreKnownAlready) {
+  const Identity who{{"111122223333", "alice"}, "eu-west-1"};
+  const auto call = [&](std::string_view action, std::string_view body) {
+    return front_.take_call(action, body, who, "http://h:1");
+  };
+  auto taken = call("GetQueueUrl", R"({"QueueName":"q"})");
+  const Work& asked = std::get<Work>(taken);
+  const queue::QueueName queue{"eu-west-1", "111122223333", "q"};
+  EXPECT_EQ(std::get<queue::GetQueueUrl>(asked.action).queue, queue);
+  EXPECT_EQ(asked.caller.principal, "alice");
+  EXPECT_EQ(front_.finish(asked.reply, queue::GetQueueUrlResult{queue}).body,
+            R"({"QueueUrl":"http://h:1/111122223333/q"})");
+  EXPECT_EQ(std::get<Answer>(call("Dance", "{}")).status, 404U);
+  EXPECT_EQ(std::get<Answer>(call("GetQueueUrl", "{")).status, 400U);
+  EXPECT_NE(std::get<Answer>(call("GetCallerIdentity", "{}")).body.find("user/alice"),
+            std::string::npos);
+  EXPECT_EQ(std::get<Answer>(call("GetAPIStats", "{}")).body,
+            R"({"CallStats":{"GetAPIStats":1,"GetCallerIdentity":1,"GetQueueUrl":2},)"
+            R"("CallFailureStats":{"GetQueueUrl":1}})");
+}
+
 TEST_F(FrontTest, PeeksForBrowsersAndForClients) {
   Request request = get("/_aws/sqs/messages/eu-west-1/111122223333/q");
   request.fields.push_back({"Accept", "application/json"});
