@@ -115,6 +115,9 @@ class Gateway {
   // the time is up: then false. Can be called again.
   bool drain(std::chrono::milliseconds time_max);
 
+  // For the library's own parts.
+  detail::GatewayCore& core() const noexcept { return *core_; }
+
  private:
   std::unique_ptr<detail::GatewayCore> core_;
 };

@@ -8,6 +8,7 @@
 #include <canopy/error.hpp>
 
 #include "net/log.hpp"
+#include "node/control_queues.hpp"
 #include "node/control_session.hpp"
 #include "wire/control_codec.hpp"
 
@@ -41,6 +42,18 @@ ControlServer::ControlServer(boost::asio::io_context& io, Node& node, std::strin
 ControlServer::~ControlServer() {
   for (const auto& weak : sessions_)
     if (const auto session = weak.lock()) session->finish();
+  close_queues();
+}
+
+void ControlServer::serve_queues(Gateway& gateway) {
+  host_->queues = std::make_shared<ControlQueues>(host_->io, gateway);
+}
+
+void ControlServer::close_queues() {
+  if (!host_->queues) return;
+  for (const auto& weak : sessions_)
+    if (const auto session = weak.lock()) session->close_queues();
+  host_->queues->close();
 }
 
 ControlCounters ControlServer::counters() const noexcept {

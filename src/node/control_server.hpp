@@ -1,5 +1,5 @@
 // A daemon's side of the control socket: carries out what `canopy` asks for, on
-// a Node, through its public interface only.
+// a Node, through its public interface only, and on the queues of its gateway.
 //
 // Bounded: the number of clients, each one's requests under way and groups
 // joined, and the bytes queued for it. A client that asks too much at once is
@@ -19,6 +19,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include <canopy/gateway.hpp>
 #include <canopy/node.hpp>
 
 #include "net/local_socket.hpp"
@@ -45,6 +46,7 @@ struct ControlCounters {
   std::uint64_t malformed = 0;  // connections closed for bytes that made no sense
 };
 
+class ControlQueues;
 class ControlSession;
 
 // What sessions share with their server.
@@ -55,6 +57,7 @@ struct ControlHost {
   ControlLimits limits;
   std::function<ControlCounters()> all_counters;  // the server's
   ControlCounters counters = {};                  // what sessions count
+  std::shared_ptr<ControlQueues> queues = {};     // none: no gateway
 };
 
 class ControlServer {
@@ -70,6 +73,11 @@ class ControlServer {
   ~ControlServer();
   ControlServer(const ControlServer&) = delete;
   ControlServer& operator=(const ControlServer&) = delete;
+
+  // Clients can call the queues from now on, until close_queues(), which has to
+  // come before the gateway's end and gives up what is under way.
+  void serve_queues(Gateway& gateway);
+  void close_queues();
 
   const std::string& path() const noexcept { return listener_.path(); }
   ControlCounters counters() const noexcept;

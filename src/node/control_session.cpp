@@ -1,5 +1,6 @@
 #include "node/control_session.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -196,9 +197,42 @@ void ControlSession::handle(RequestId id, const control::Shutdown&) {
   asio::post(host_->io, [host = host_] { host->shutdown(); });
 }
 
+// A call has no signal: it ends with its operation.
+void ControlSession::handle(RequestId id, const control::QueueCall& request) {
+  if (!host_->queues)
+    return send(id, control::Failure{static_cast<std::uint16_t>(errc::unsupported),
+                                     "this daemon has no queues: start canopyd with --gateway "
+                                     "127.0.0.1:9324, and with --data DIR to keep them"});
+  if (!host_->queues->is_open()) return fail(id, errc::shutting_down);
+  add(id);
+  auto under_way =
+      host_->queues->call(request, [weak = weak_from_this(), id](const gateway::Answer& answer) {
+        const auto self = weak.lock();
+        self->end(id);
+        self->send(id, answer);
+        self->update_reading();
+      });
+  if (under_way) operations_.at(id).queue_request = std::move(under_way);
+}
+
+void ControlSession::close_queues() {
+  std::vector<RequestId> ids;
+  for (const auto& [id, operation] : operations_)
+    if (operation.queue_request) ids.push_back(id);
+  for (const RequestId id : ids) {
+    end(id);
+    fail(id, errc::shutting_down);
+  }
+  update_reading();
+}
+
 void ControlSession::handle(RequestId id, const control::Cancel&) {
   const auto found = operations_.find(id);
   if (found == operations_.end()) return;  // it has just ended by itself
+  if (found->second.queue_request) {
+    end(id);
+    return fail(id, errc::cancelled);
+  }
   if (!found->second.subscription) {
     found->second.cancel->emit(asio::cancellation_type::total);
     return;
@@ -290,6 +324,18 @@ void ControlSession::send(RequestId id, control::Answer answer, bool more) {
 void ControlSession::send_all(RequestId id, std::vector<control::Answer> answers) {
   for (std::size_t i = 0; i < answers.size(); ++i)
     send(id, std::move(answers[i]), i + 1 < answers.size());
+}
+
+void ControlSession::send(RequestId id, const gateway::Answer& answer) {
+  const Buffer body = Buffer::copy_of(answer.body);
+  std::vector<control::Answer> parts;
+  std::size_t sent = 0;
+  do {
+    const std::size_t size = std::min(body.size() - sent, control::queue_part_bytes_max);
+    parts.emplace_back(control::QueueAnswer{answer.status, body.slice(sent, size)});
+    sent += size;
+  } while (sent < body.size());
+  send_all(id, std::move(parts));
 }
 
 void ControlSession::on_writable() {

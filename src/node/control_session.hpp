@@ -16,7 +16,9 @@
 
 #include <boost/asio/cancellation_signal.hpp>
 
+#include "gateway/http_request.hpp"
 #include "net/frame_channel.hpp"
+#include "node/control_queues.hpp"
 #include "node/control_server.hpp"
 #include "wire/control_codec.hpp"
 
@@ -29,6 +31,9 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
 
   // `ended` is the last call, when the client has gone or was sent away.
   void start(std::function<void(std::string_view reason)> ended);
+
+  // Ends all that is under way at the queues.
+  void close_queues();
 
   // Gives up everything; lets the client read what is queued.
   void finish();
@@ -43,7 +48,8 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
   // cancels them, which they must not outlive.
   struct Operation {
     std::shared_ptr<Signal> cancel = std::make_shared<Signal>();
-    Subscription subscription;  // of a Join that has completed
+    Subscription subscription;                    // of a Join that has completed
+    std::unique_ptr<QueueRequest> queue_request;  // of a QueueCall
     bool join = false;
     bool receiving = false;
   };
@@ -67,6 +73,7 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
   void handle(RequestId id, const wire::control::Cancel&);
   void handle(RequestId id, const wire::control::Publish& request);
   void handle(RequestId id, const wire::control::Shutdown&);
+  void handle(RequestId id, const wire::control::QueueCall& request);
 
   void joined(RequestId id, Subscription subscription);
   void receive(RequestId id);
@@ -87,6 +94,7 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
 
   void send(RequestId id, wire::control::Answer answer, bool more = false);
   void send_all(RequestId id, std::vector<wire::control::Answer> answers);
+  void send(RequestId id, const gateway::Answer& answer);
   void fail(RequestId id, const boost::system::error_code& error);
   void update_reading();
 

@@ -68,6 +68,7 @@ class Daemon {
     prepare_control_directory(socket);
     if (settings.gateway.listen) gateway_.emplace(node_, to_gateway_options(settings.gateway));
     control_.emplace(io_, node_, socket, [this] { stop(); });
+    if (gateway_) control_->serve_queues(*gateway_);
   }
 
   ~Daemon() {
@@ -166,6 +167,15 @@ class Daemon {
       while (!at_once_ && !gateway_->drain(drain_step) &&
              std::chrono::steady_clock::now() < deadline) {
       }
+      boost::asio::post(io_, [this] { close_gateway(); });
+    });
+  }
+
+  // Likewise: it waits for the disk.
+  void close_gateway() {
+    control_->close_queues();
+    draining_.join();
+    draining_ = std::thread([this] {
       gateway_.reset();
       boost::asio::post(io_, [this] { depart(); });
     });

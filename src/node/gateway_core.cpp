@@ -183,6 +183,8 @@ std::string GatewayCore::url() const {
                      format_endpoint(server_->endpoint()));
 }
 
+gateway::Shared& GatewayCore::shared() noexcept { return server_->shared(); }
+
 bool GatewayCore::durable() const { return !node_->data_directory().empty(); }
 
 void GatewayCore::reload_credentials() {

@@ -14,6 +14,7 @@
 
 namespace canopy::gateway {
 class HttpServer;
+struct Shared;
 }  // namespace canopy::gateway
 
 namespace canopy::detail {
@@ -31,6 +32,9 @@ class GatewayCore {
   std::string problem() const { return queues_->problem(); }
   void reload_credentials();
   bool drain(std::chrono::milliseconds time_max);
+
+  // For what asks the queues from within the process.
+  gateway::Shared& shared() noexcept;
 
  private:
   void declare_queues();

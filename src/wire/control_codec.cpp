@@ -166,6 +166,14 @@ class RequestWriter {
     publish.set_ack(static_cast<std::uint32_t>(in.ack));
     return encode_content(in.content.headers, in.content.payload.view(), in.content.payload.size());
   }
+  Result operator()(const QueueCall& in) {
+    pb::QueueCall& out = *out_.mutable_queue_call();
+    out.set_action(in.action);
+    out.set_account(in.account);
+    out.set_region(in.region);
+    if (in.body.size() > queue_call_bytes_max) return make_error_code(errc::too_large);
+    return in.body;
+  }
 
  private:
   pb::Request& out_;
@@ -286,6 +294,11 @@ class AnswerWriter {
     out_.mutable_lost()->set_count(in.count);
     return Buffer();
   }
+  Result operator()(const QueueAnswer& in) {
+    out_.mutable_queue_answer()->set_status(in.status);
+    if (in.body.size() > queue_part_bytes_max) return make_error_code(errc::too_large);
+    return in.body;
+  }
 
  private:
   pb::Answer& out_;
@@ -347,6 +360,10 @@ Decoded<RequestEnvelope> decode_request(const Frame& frame) {
                             static_cast<AckMode>(in.publish().ack()), decoder.content(frame)};
       break;
     case pb::Request::kShutdown: out.request = Shutdown{}; break;
+    case pb::Request::kQueueCall:
+      out.request = QueueCall{in.queue_call().action(), in.queue_call().account(),
+                              in.queue_call().region(), frame.body};
+      break;
     case pb::Request::WHAT_NOT_SET: break;
   }
   if (!decoder.ok) return malformed("a request with a malformed key or content");
@@ -390,6 +407,9 @@ Decoded<AnswerEnvelope> decode_answer(const Frame& frame) {
       out.answer = Gap{in.gap().epoch(), in.gap().first(), in.gap().last()};
       break;
     case pb::Answer::kLost: out.answer = Lost{in.lost().count()}; break;
+    case pb::Answer::kQueueAnswer:
+      out.answer = QueueAnswer{in.queue_answer().status(), frame.body};
+      break;
     case pb::Answer::WHAT_NOT_SET: break;
   }
   if (!decoder.ok) return malformed("an answer with a malformed id or content");

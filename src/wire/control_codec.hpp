@@ -2,7 +2,8 @@
 //
 // Two kinds of frame: requests and answers. The header is Protobuf
 // (proto/control.proto), with the request's id; the body is the content of a
-// published or delivered message (content.hpp), which is shared, not copied.
+// published or delivered message (content.hpp), or the JSON of a call to a queue;
+// it is shared, not copied.
 // Functions without state.
 #pragma once
 
@@ -29,7 +30,7 @@ struct AnswerEnvelope {
 };
 
 // Fails with bad_name for the content's header keys, and with too_large for
-// the content or for lists that are longer than a page.
+// content, JSON, or lists that are longer than a page.
 boost::system::result<EncodedFrame> encode(const RequestEnvelope& envelope);
 boost::system::result<EncodedFrame> encode(const AnswerEnvelope& envelope);
 

@@ -2,7 +2,7 @@
 //
 // The client sends Requests, each with an id of its choice; the daemon sends
 // Answers that carry it. All requests but Join get one answer, which may come
-// in several parts (lists longer than a page). A Join is answered by Joined and
+// in several parts (lists longer than a page, long texts). A Join is answered by Joined and
 // then by events until Cancel, Detached or a Failure ends it. Closing the
 // connection ends everything that was started through it. Flow control is the
 // socket's: a client that does not read is sent nothing more, and one that asks
@@ -20,6 +20,7 @@
 
 #include "base/id.hpp"
 #include "wire/content.hpp"
+#include "wire/frame.hpp"
 #include "wire/scribe_messages.hpp"
 
 namespace canopy::wire::control {
@@ -56,12 +57,22 @@ struct Publish {
   Content content;
   friend bool operator==(const Publish&, const Publish&) = default;
 };
+// An action of the daemon's queues, as AWS JSON 1.0 has it, but unsigned: whoever
+// may open the socket is their owner. Answered by QueueAnswer, also if the action
+// fails; by Failure if it did not get to the queues.
+struct QueueCall {
+  std::string action;   // "SendMessage"
+  std::string account;  // whose queues; empty: those of the daemon's default account
+  std::string region;   // likewise
+  Buffer body;          // a JSON object: the action's parameters
+  friend bool operator==(const QueueCall&, const QueueCall&) = default;
+};
 struct Shutdown {};  // Done when it has begun; the connection closes when it is over
 
 // monostate: a request that this version does not know; answered by Failure.
 // Special members are compiled once, as those of wire::Message.
 struct Request : std::variant<std::monostate, GetVersion, GetStatus, GetRing, GetGroups, GetRoute,
-                              GetTree, Create, Join, Cancel, Publish, Shutdown> {
+                              GetTree, Create, Join, Cancel, Publish, Shutdown, QueueCall> {
   using variant::variant;
   Request();
   Request(const Request&);
@@ -205,9 +216,16 @@ struct Lost {
   friend bool operator==(const Lost&, const Lost&) = default;
 };
 
+// What an HTTP client would get; a part of it.
+struct QueueAnswer {
+  std::uint32_t status = 0;  // of HTTP: from 400 on the body says what is wrong
+  Buffer body;               // JSON
+  friend bool operator==(const QueueAnswer&, const QueueAnswer&) = default;
+};
+
 // monostate: an answer that this version does not know; to be skipped.
 struct Answer : std::variant<std::monostate, Done, Failure, Version, Status, Ring, Route, Tree,
-                             Groups, Published, Joined, Message, Gap, Lost> {
+                             Groups, Published, Joined, Message, Gap, Lost, QueueAnswer> {
   using variant::variant;
   Answer();
   Answer(const Answer&);
@@ -220,5 +238,9 @@ struct Answer : std::variant<std::monostate, Done, Failure, Version, Status, Rin
 // List entries in one part of an answer: with the longest names and all the
 // addresses that a peer may have, they fit a frame's header.
 inline constexpr std::size_t page_size = 64;
+
+// Of a call to a queue, which is one frame, and of one part of its answer.
+inline constexpr std::size_t queue_call_bytes_max = default_max_frame - max_short_header;
+inline constexpr std::size_t queue_part_bytes_max = std::size_t{512} << 10;
 
 }  // namespace canopy::wire::control

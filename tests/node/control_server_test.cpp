@@ -1,5 +1,6 @@
 #include "node/control_server.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -15,6 +16,8 @@
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
 
+#include <canopy/error.hpp>
+#include <canopy/gateway.hpp>
 #include <canopy/node.hpp>
 
 #include "wire/control_codec.hpp"
@@ -105,6 +108,7 @@ class ControlServerTest : public testing::Test {
 
   ~ControlServerTest() override {
     server.reset();
+    gateway.reset();
     node.reset();
     spdlog::set_default_logger(logger_before_);
     std::filesystem::remove_all(folder_);
@@ -113,6 +117,41 @@ class ControlServerTest : public testing::Test {
   void serve(ControlLimits limits = {}) {
     server.emplace(
         io, *node, folder_ + "/control.sock", [this] { ++shutdowns; }, limits);
+  }
+
+  // Nobody could come in by HTTP.
+  void serve_queues() {
+    serve();
+    GatewayOptions options;
+    options.listen = "127.0.0.1:0";
+    options.queues = {{"jobs"}};
+    gateway.emplace(*node, options);
+    server->serve_queues(*gateway);
+  }
+
+  // All parts of an answer.
+  std::string call(TestClient& client, std::uint64_t id, const std::string& action,
+                   const std::string& members) {
+    client.send(id, queue_call(action, members));
+    run_until([&] { return is_answered(client, id); });
+    std::string whole;
+    for (const control::QueueAnswer* part : client.all<control::QueueAnswer>(id))
+      whole += part->body.view();
+    return whole;
+  }
+
+  static control::QueueCall queue_call(const std::string& action, const std::string& members) {
+    return {action, "", "", Buffer::copy_of("{" + members + "}")};
+  }
+
+  static bool is_answered(const TestClient& client, std::uint64_t id) {
+    return std::any_of(client.answers.begin(), client.answers.end(),
+                       [&](const auto& answer) { return answer.id == id && !answer.more; });
+  }
+
+  static std::uint16_t failure_of(const TestClient& client, std::uint64_t id) {
+    const auto* failure = client.find<control::Failure>(id);
+    return failure ? failure->error : 0;
   }
 
   std::unique_ptr<TestClient> connect() {
@@ -164,6 +203,7 @@ class ControlServerTest : public testing::Test {
   std::shared_ptr<spdlog::logger> logger_before_;
   asio::io_context io;
   std::optional<Node> node;
+  std::optional<Gateway> gateway;
   std::optional<ControlServer> server;
   int shutdowns = 0;
   std::ostringstream log;  // warnings
@@ -345,6 +385,89 @@ TEST_F(ControlServerTest, answers_that_wait_are_written_before_the_end) {
   run_until([&] { return client->find<control::Failure>(1) != nullptr; });
   EXPECT_EQ(client->find<control::Failure>(1)->error,
             static_cast<std::uint16_t>(errc::shutting_down));
+}
+
+constexpr const char* jobs = R"("QueueUrl":"/queue/jobs")";
+
+TEST_F(ControlServerTest, queues_can_be_called_without_a_signature) {
+  serve_queues();
+  auto client = connect();
+  call(*client, 1, "SendMessage", std::string(jobs) + R"(,"MessageBody":"hello")");
+  const std::string received = call(*client, 2, "ReceiveMessage", jobs);
+  EXPECT_NE(received.find(R"("Body":"hello")"), std::string::npos) << received;
+  EXPECT_EQ(client->find<control::QueueAnswer>(2)->status, 200U);
+  EXPECT_EQ(call(*client, 3, "ListQueues", ""),
+            R"({"QueueUrls":[")" + gateway->url() + R"(/000000000000/jobs"]})");
+  const std::string refused = call(*client, 4, "PurgeQueue", R"("QueueUrl":"/queue/none")");
+  EXPECT_NE(refused.find("QueueDoesNotExist"), std::string::npos) << refused;
+  EXPECT_EQ(client->find<control::QueueAnswer>(4)->status, 400U);
+  EXPECT_NE(call(*client, 5, "Dance", "").find("UnknownOperationException"), std::string::npos);
+}
+
+TEST_F(ControlServerTest, queues_of_other_accounts_and_regions_are_others) {
+  serve_queues();
+  auto client = connect();
+  const auto list = [&](std::uint64_t id, std::string account, std::string region) {
+    auto request = queue_call("ListQueues", "");
+    request.account = std::move(account);
+    request.region = std::move(region);
+    const auto* answer = ask<control::QueueAnswer>(*client, id, request);
+    return answer ? std::string(answer->body.view()) : "";
+  };
+  EXPECT_NE(list(1, "000000000000", "us-east-1").find("jobs"), std::string::npos);
+  EXPECT_EQ(list(2, "111122223333", "").find("jobs"), std::string::npos);
+  EXPECT_EQ(list(3, "", "eu-west-1").find("jobs"), std::string::npos);
+  EXPECT_NE(list(4, "alice", "").find("twelve digits"), std::string::npos);
+  EXPECT_NE(list(5, "", std::string(70, 'x')).find("short name"), std::string::npos);
+}
+
+TEST_F(ControlServerTest, long_answers_of_queues_come_in_parts) {
+  serve_queues();
+  auto client = connect();
+  const std::string body(1'000'000, 'x');
+  call(*client, 1, "SendMessage", std::string(jobs) + R"(,"MessageBody":")" + body + "\"");
+  const std::string received = call(*client, 2, "ReceiveMessage", jobs);
+  EXPECT_GT(received.size(), body.size());
+  EXPECT_GT(client->all<control::QueueAnswer>(2).size(), 1U);
+}
+
+TEST_F(ControlServerTest, a_receive_that_is_given_up_swallows_no_message) {
+  serve_queues();
+  auto client = connect();
+  auto other = connect();
+  const std::string waits = std::string(jobs) + R"(,"WaitTimeSeconds":20)";
+  client->send(1, queue_call("ReceiveMessage", waits));
+  client->send(1, control::Cancel{});
+  run_until([&] { return is_answered(*client, 1); });
+  EXPECT_EQ(failure_of(*client, 1), static_cast<std::uint16_t>(errc::cancelled));
+  client->send(2, queue_call("ReceiveMessage", waits));
+  call(*client, 3, "GetAPIStats", "");  // the one before has come as well
+  client->hang_up();
+  run_until([&] { return server->clients() == 1; });
+  call(*other, 1, "SendMessage", std::string(jobs) + R"(,"MessageBody":"hello")");
+  EXPECT_NE(call(*other, 2, "ReceiveMessage", waits).find("hello"), std::string::npos);
+}
+
+TEST_F(ControlServerTest, calls_to_queues_end_before_the_gateway_does) {
+  serve_queues();
+  auto client = connect();
+  client->send(1, queue_call("ReceiveMessage", std::string(jobs) + R"(,"WaitTimeSeconds":20)"));
+  call(*client, 2, "GetAPIStats", "");
+  server->close_queues();
+  gateway.reset();
+  run_until([&] { return is_answered(*client, 1); });
+  EXPECT_EQ(failure_of(*client, 1), static_cast<std::uint16_t>(errc::shutting_down));
+  call(*client, 3, "ListQueues", "");
+  EXPECT_EQ(failure_of(*client, 3), static_cast<std::uint16_t>(errc::shutting_down));
+}
+
+TEST_F(ControlServerTest, without_a_gateway_it_says_how_to_get_one) {
+  serve();
+  auto client = connect();
+  const auto* failure = ask<control::Failure>(*client, 1, queue_call("ListQueues", ""));
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->error, static_cast<std::uint16_t>(errc::unsupported));
+  EXPECT_NE(failure->text.find("--gateway 127.0.0.1:9324"), std::string::npos);
 }
 
 TEST_F(ControlServerTest, only_the_owner_can_open_the_socket) {

@@ -7,6 +7,7 @@
 #include <canopy/error.hpp>
 
 #include "base/random.hpp"
+#include "base/text.hpp"
 
 namespace canopy::wire::control {
 namespace {
@@ -94,6 +95,8 @@ TEST(ControlCodec, requests_come_back_as_they_were) {
   comes_back(Publish{prices, AckMode::none, some_content()});
   comes_back(Publish{prices, AckMode::root, {}});
   comes_back(Shutdown{});
+  comes_back(QueueCall{"SendMessage", "111122223333", "eu-west-1", Buffer::copy_of("{}")});
+  comes_back(QueueCall{"ListQueues", "", "", {}});
 }
 
 TEST(ControlCodec, answers_come_back_as_they_were) {
@@ -132,6 +135,46 @@ TEST(ControlCodec, answers_come_back_as_they_were) {
   comes_back(Message{message_id, 3, 4, true, some_content()});
   comes_back(Gap{1, 2, 3});
   comes_back(Lost{12});
+  comes_back(QueueAnswer{200, Buffer::copy_of(R"({"Messages":[]})")});
+  comes_back(QueueAnswer{400, {}});
+}
+
+std::string hex_of(const EncodedFrame& frame) {
+  return to_hex(frame.head + std::string(frame.body.view()));
+}
+
+// A later version must still say the same in the same way.
+TEST(ControlCodec, calls_to_queues_are_written_as_ever) {
+  const QueueCall call{"SendMessage", "111122223333", "eu-west-1", Buffer::copy_of("{}")};
+  EXPECT_EQ(hex_of(encode(RequestEnvelope{77, call}).value()),
+            "00000032"                      // length
+            "8000002c"                      // kind, flags, header length
+            "084d6a28"                      // the request's id, a call
+            "0a0b53656e644d657373616765"    // action
+            "120c313131313232323233333333"  // account
+            "1a0965752d776573742d31"        // region
+            "7b7d");                        // body
+  EXPECT_EQ(hex_of(encode(AnswerEnvelope{77, true, QueueAnswer{400, call.body}}).value()),
+            "00000010"
+            "8100000a"
+            "084d1001"    // the request's id, more to come
+            "8201039003"  // an answer: status
+            "7b7d");
+}
+
+TEST(ControlCodec, calls_to_queues_are_bounded) {
+  const auto text = [](std::size_t size) { return Buffer::copy_of(std::string(size, ' ')); };
+  const std::string name(255, 'n');
+  const auto largest =
+      encode(RequestEnvelope{1, QueueCall{name, name, name, text(queue_call_bytes_max)}});
+  ASSERT_TRUE(largest);
+  EXPECT_LE(largest->size(), default_max_frame);
+  EXPECT_EQ(
+      encode(RequestEnvelope{1, QueueCall{"", "", "", text(queue_call_bytes_max + 1)}}).error(),
+      make_error_code(errc::too_large));
+  EXPECT_EQ(
+      encode(AnswerEnvelope{1, false, QueueAnswer{200, text(queue_part_bytes_max + 1)}}).error(),
+      make_error_code(errc::too_large));
 }
 
 TEST(ControlCodec, the_payload_is_shared_with_the_frame_it_came_in) {
