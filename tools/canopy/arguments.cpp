@@ -20,7 +20,7 @@ namespace canopy::tools {
 namespace {
 
 constexpr const char* summary =
-    "canopy: join groups of a Canopy cluster, publish to them, and look around,\n"
+    "canopy: join groups of a Canopy cluster, publish to them, use queues, and look around,\n"
     "through the canopyd daemon of this machine";
 
 constexpr const char* examples =
@@ -34,11 +34,13 @@ constexpr const char* examples =
     "  tail -f app.log | canopy publish logs - --lines\n"
     "  canopy tree prices --dot | dot -Tsvg > prices.svg\n"
     "  canopy route --name order-4711          the peers on the way to a key\n"
+    "  canopy queue send jobs 'resize 17.png'  canopy queue --help shows more\n"
     "  canopy --control /tmp/a.sock status     the daemon with that socket\n"
     "\n"
     "Status: 0 done, 1 failed, 2 a mistake in the command line. With --json a failure is\n"
     "an object on standard output as well: {\"error\": {\"code\": C, \"message\": TEXT}}, C only\n"
-    "if it comes from the daemon; join says it of a group by an event.\n";
+    "if it comes from the daemon (a number) or its queues (AWS's name of the error); join says\n"
+    "it of a group by an event.\n";
 
 // What is wrong with a --timeout. A third of a year is longer than anybody
 // waits, and can be added to any time.
@@ -72,6 +74,8 @@ class Parser {
         ->type_name("S");
     add_looking();
     add_messages();
+    queue_.emplace(*add("queue", "Work with the queues of the daemon's gateway",
+                        [this] { arguments_.command = queue_->command(); }));
   }
 
   std::optional<Arguments> parse(int argc, const char* const* argv) {
@@ -241,27 +245,34 @@ class Parser {
     return app_.get_subcommand("publish")->get_option("text")->count() > 0;
   }
 
-  // "join ", to name the command whose help to read.
-  std::string used() const {
-    const auto commands = app_.get_subcommands();
-    return commands.empty() ? "" : commands.front()->get_name() + " ";
+  // The innermost command that was given, and the words that led to it.
+  struct Used {
+    const CLI::App* command;
+    std::string words;  // "queue send "
+  };
+  Used used() const {
+    Used used{&app_, ""};
+    while (!used.command->get_subcommands().empty()) {
+      used.command = used.command->get_subcommands().front();
+      used.words += used.command->get_name() + " ";
+    }
+    return used;
   }
 
-  // CLI11's words for it, unless the command itself is misspelt or missing.
+  // CLI11's words for it, unless a command itself is misspelt or missing.
   std::string problem(int argc, const CLI::ParseError& error) const {
-    if (app_.get_subcommands().empty()) {
-      if (argc < 2) return "no command: canopy --help lists them";
-      std::vector<std::string> commands;
-      for (const auto& [command, finish] : finishers_) commands.push_back(command->get_name());
-      for (const std::string& word : app_.remaining()) {
-        if (word.starts_with("-")) continue;
-        const std::string_view near = nearest_word(word, commands);
-        return fmt::format(
-            "no command '{}': {}", word,
-            near.empty() ? "canopy --help lists them" : fmt::format("did you mean {}?", near));
-      }
+    if (argc < 2) return "no command: canopy --help lists them";
+    const auto [command, words] = used();
+    std::vector<std::string> names;
+    for (const CLI::App* known : command->get_subcommands({})) names.push_back(known->get_name());
+    for (const std::string& word : app_.remaining(true)) {
+      if (names.empty() || word.starts_with("-")) continue;
+      const std::string_view near = nearest_word(word, names);
+      return fmt::format("no command '{}{}': {}", words, word,
+                         near.empty() ? fmt::format("canopy {}--help lists them", words)
+                                      : fmt::format("did you mean {}{}?", words, near));
     }
-    return fmt::format("{}: canopy {}--help shows how", error.what(), used());
+    return fmt::format("{}: canopy {}--help shows how", error.what(), words);
   }
 
   CLI::App app_;
@@ -276,6 +287,7 @@ class Parser {
   JoinCommand join_;
   PublishCommand publish_;
   TreeCommand tree_;
+  std::optional<QueueParser> queue_;
   std::vector<std::pair<CLI::App*, std::function<void()>>> finishers_;
 };
 

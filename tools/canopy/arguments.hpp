@@ -9,6 +9,7 @@
 
 #include "base/id.hpp"
 #include "base/time.hpp"
+#include "canopy/queue_arguments.hpp"
 #include "wire/content.hpp"
 #include "wire/scribe_messages.hpp"
 
@@ -44,8 +45,9 @@ struct TreeCommand {
 };
 struct ShutdownCommand {};
 
-using Command = std::variant<StatusCommand, RingCommand, RouteCommand, CreateCommand, JoinCommand,
-                             PublishCommand, GroupsCommand, TreeCommand, ShutdownCommand>;
+using Command =
+    std::variant<StatusCommand, RingCommand, RouteCommand, CreateCommand, JoinCommand,
+                 PublishCommand, GroupsCommand, TreeCommand, ShutdownCommand, QueueCommand>;
 
 struct Arguments {
   std::string control;  // the socket's path

@@ -38,6 +38,7 @@ void complain(const Failure& failure, bool json) {
   if (!json) return;
   boost::json::object error;
   if (failure.code() != 0) error["code"] = failure.code();
+  if (!failure.queue_code().empty()) error["code"] = failure.queue_code();
   put_bytes(error, "message", failure.what());
   boost::json::object object;
   object["error"] = std::move(error);

@@ -25,7 +25,7 @@ void print_json(const boost::json::object& object);
 void complain(std::string_view text);
 
 // A failure, and with --json an object {"error": {"code": C, "message": TEXT}} on
-// standard output as well; C only if a daemon gave it.
+// standard output as well; C, a number or AWS's name, only if a daemon gave it.
 void complain(const Failure& failure, bool json);
 
 // Rows of cells as text, each column as wide as its widest cell. The first row

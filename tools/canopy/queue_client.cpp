@@ -1,0 +1,116 @@
+#include "canopy/queue_client.hpp"
+
+#include <memory>
+#include <utility>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <fmt/format.h>
+
+namespace canopy::tools {
+
+namespace control = wire::control;
+namespace json = boost::json;
+
+namespace {
+
+constexpr unsigned first_failing_status = 400;
+
+json::object parse(const std::string& text) {
+  boost::system::error_code error;
+  json::value value = json::parse(text, error);
+  if (error || !value.is_object())
+    throw Failure("the daemon's answer is no JSON object: is it of this version?");
+  return std::move(value.get_object());
+}
+
+bool is_url(std::string_view queue) { return queue.find('/') != std::string_view::npos; }
+
+// {"__type": "com.amazonaws.sqs#QueueDoesNotExist", "message": "..."}
+Failure failure_of(const std::string& queue, const std::string& json) {
+  const json::object object = parse(json);
+  const std::string type = text_of(object, "__type");
+  const std::string code = type.substr(type.find('#') + 1);
+  const std::string name = name_of(queue);
+  if (code == "QueueDoesNotExist" && !name.empty())
+    return {fmt::format("there is no queue {0}: `canopy queue ls` lists those that there are, "
+                        "`canopy queue create {0}` makes it",
+                        name),
+            code};
+  if (code == "UnknownOperationException")
+    return {"there is no such action: AWS's documentation of Amazon SQS lists them", code};
+  const std::string message = text_of(object, "message");
+  return {fmt::format("{}{}{} ({})", queue, queue.empty() ? "" : ": ",
+                      message.empty() ? "refused" : message, code),
+          code};
+}
+
+}  // namespace
+
+json::object QueueReply::object() const {
+  if (failure) throw Failure(*failure);
+  return parse(json);
+}
+
+QueueClient::QueueClient(Context& context, const QueueCommand& command, std::string queue)
+    : context_(context), command_(command), queue_(std::move(queue)) {}
+
+json::object QueueClient::parameters() const {
+  json::object parameters;
+  parameters["QueueUrl"] = is_url(queue_) ? queue_ : "/queue/" + queue_;
+  return parameters;
+}
+
+void QueueClient::start(std::string_view action, std::string json,
+                        std::function<void(QueueReply)> done) {
+  if (json.size() > control::queue_call_bytes_max)
+    throw Failure(
+        fmt::format("the message has {} bytes as JSON, more than the {} that fit a "
+                    "request: send less",
+                    json.size(), control::queue_call_bytes_max));
+  control::QueueCall call{std::string(action), command_.account, command_.region,
+                          Buffer::copy_of(json)};
+  auto whole = std::make_shared<std::string>();
+  context_.client.start(std::move(call), [queue = queue_, whole, done = std::move(done)](
+                                             control::Answer answer, bool more) {
+    if (const auto* failure = std::get_if<control::Failure>(&answer))
+      return done({{}, Failure(failure->text, failure->error)});
+    const auto* part = std::get_if<control::QueueAnswer>(&answer);
+    if (part) whole->append(part->body.view());
+    if (more) return;
+    if (!part)
+      throw Failure("the daemon gave another answer than expected: is it of this version?");
+    if (part->status >= first_failing_status) return done({{}, failure_of(queue, *whole)});
+    done({std::move(*whole), std::nullopt});
+  });
+}
+
+void QueueClient::start(std::string_view action, const json::object& parameters,
+                        std::function<void(QueueReply)> done) {
+  start(action, json::serialize(parameters), std::move(done));
+}
+
+json::object QueueClient::ask(std::string_view action, const json::object& parameters,
+                              Duration wait) {
+  return ask(action, json::serialize(parameters), wait).object();
+}
+
+QueueReply QueueClient::ask(std::string_view action, std::string json, Duration wait) {
+  std::optional<QueueReply> reply;
+  start(action, std::move(json), [&](QueueReply came) { reply = std::move(came); });
+  const Client::Deadline deadline = *context_.deadline() + wait;
+  if (!context_.client.run([&] { return reply.has_value(); }, deadline))
+    throw Failure("no answer in time: try a longer --timeout");
+  return *std::move(reply);
+}
+
+std::string name_of(std::string_view queue) {
+  return std::string(queue.substr(queue.rfind('/') + 1));
+}
+
+std::string text_of(const json::object& object, std::string_view member) {
+  const json::value* value = object.if_contains(member);
+  return value && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+}  // namespace canopy::tools
