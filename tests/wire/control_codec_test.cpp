@@ -147,9 +147,9 @@ std::string hex_of(const EncodedFrame& frame) {
 TEST(ControlCodec, calls_to_queues_are_written_as_ever) {
   const QueueCall call{"SendMessage", "111122223333", "eu-west-1", Buffer::copy_of("{}")};
   EXPECT_EQ(hex_of(encode(RequestEnvelope{77, call}).value()),
-            "00000032"                      // length
-            "8000002c"                      // kind, flags, header length
-            "084d6a28"                      // the request's id, a call
+            "00000030"                      // length
+            "8000002a"                      // kind, flags, header length
+            "084d6a26"                      // the request's id, a call
             "0a0b53656e644d657373616765"    // action
             "120c313131313232323233333333"  // account
             "1a0965752d776573742d31"        // region
@@ -157,8 +157,8 @@ TEST(ControlCodec, calls_to_queues_are_written_as_ever) {
   EXPECT_EQ(hex_of(encode(AnswerEnvelope{77, true, QueueAnswer{400, call.body}}).value()),
             "00000010"
             "8100000a"
-            "084d1001"    // the request's id, more to come
-            "8201039003"  // an answer: status
+            "084d1001"      // the request's id, more to come
+            "820103089003"  // an answer: status
             "7b7d");
 }
 
