@@ -111,7 +111,6 @@ void add_trees(Names& names, const scribe::Counters& trees) {
   names.add("tree.handovers", trees.handovers);
   names.add("tree.replica_updates_sent", trees.replica_updates_sent);
   names.add("tree.groups_forgotten", trees.groups_forgotten);
-  names.add("tree.departing_drops", trees.departing_drops);
   names.add("tree.malformed", trees.malformed);
   names.add("tree.limits_met", trees.limits_met);
 }

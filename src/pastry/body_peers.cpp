@@ -41,6 +41,7 @@ class Collector {
 }  // namespace
 
 void collect_body_peers(const wire::Routed& message, std::vector<PeerRef>& in_use) {
+  in_use.insert(in_use.end(), message.leaving.begin(), message.leaving.end());
   if (message.body) std::visit(Collector(in_use), *message.body);
 }
 

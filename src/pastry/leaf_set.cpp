@@ -111,11 +111,13 @@ bool LeafSet::spans(const Id& key) const noexcept {
   return key - first <= last - first;
 }
 
-PeerRef LeafSet::closest(const Id& key, bool except_key) const noexcept {
+PeerRef LeafSet::closest(const Id& key, bool except_key,
+                         std::span<const PeerRef> except) const noexcept {
   PeerRef best;
   const Id* best_id = &self_;
   for (const Leaf& leaf : leaves_) {
-    if (nearer(key, leaf.id, *best_id) && !(except_key && leaf.id == key)) {
+    if (nearer(key, leaf.id, *best_id) && !(except_key && leaf.id == key) &&
+        std::find(except.begin(), except.end(), leaf.peer) == except.end()) {
       best = leaf.peer;
       best_id = &leaf.id;
     }

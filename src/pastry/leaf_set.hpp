@@ -60,8 +60,9 @@ class LeafSet {
   bool spans(const Id& key) const noexcept;
 
   // The leaf closest to the key, or an empty handle if the node itself is.
-  // `except_key` passes over a leaf whose id is the key.
-  PeerRef closest(const Id& key, bool except_key = false) const noexcept;
+  // `except_key` passes over a leaf whose id is the key, `except` over those.
+  PeerRef closest(const Id& key, bool except_key = false,
+                  std::span<const PeerRef> except = {}) const noexcept;
 
  private:
   std::size_t position(const Id& id) const noexcept;  // where it is or would be

@@ -15,6 +15,11 @@ namespace canopy::pastry {
 namespace {
 
 constexpr unsigned hop_tries_max = 8;
+constexpr std::size_t leaving_max = 16;  // as the codec carries them
+
+bool contains(const wire::Peers& peers, PeerRef peer) {
+  return std::find(peers.begin(), peers.end(), peer) != peers.end();
+}
 
 bool is_join(const wire::Routed& message) {
   return std::holds_alternative<wire::JoinRequest>(*message.body);
@@ -117,7 +122,7 @@ void Pastry::start_route(PeerRef first_hop, const Id& key, wire::RoutedBody body
   }
 }
 
-PeerRef Pastry::next_hop(const Id& key) const { return router_.next_hop(key).peer; }
+PeerRef Pastry::next_hop(const Id& key) const { return router_.next_hop(key, {}).peer; }
 
 wire::Peers Pastry::closest(const Id& key, std::size_t k) const {
   std::vector<Leaf> all(state_.leaves.all().begin(), state_.leaves.all().end());
@@ -131,9 +136,13 @@ wire::Peers Pastry::closest(const Id& key, std::size_t k) const {
   return peers;
 }
 
+Router::Hop Pastry::next_hop(const wire::Routed& message) const {
+  return router_.next_hop(message.key, {is_join(message), message.leaving});
+}
+
 void Pastry::pass_on(PeerRef from, wire::Routed message, PeerRef first_hop) {
   Router::Hop hop{first_hop, Router::Rule::table};
-  if (!first_hop || first_hop == state_.self) hop = router_.next_hop(message.key, is_join(message));
+  if (!first_hop || first_hop == state_.self) hop = next_hop(message);
   if (!hop.peer) {
     arrive(from, std::move(message));
     return;
@@ -152,17 +161,8 @@ void Pastry::pass_on(PeerRef from, wire::Routed message, PeerRef first_hop) {
 }
 
 void Pastry::arrive(PeerRef from, wire::Routed message) {
-  if (departed_) {
-    // What comes after the goodbye belongs to the next closest.
-    const wire::Peers two = closest(message.key, 2);
-    const auto other =
-        std::find_if(two.begin(), two.end(), [this](PeerRef peer) { return peer != state_.self; });
-    if (other == two.end()) {
-      ++state_.counters.undelivered_drops;
-      return;
-    }
-    send_hop(*other, from, std::move(message));
-    return;
+  if (departed_ || contains(message.leaving, state_.self)) {
+    return hand_over(from, std::move(message));
   }
   if (!state_.active) {
     hold(from, std::move(message));
@@ -177,6 +177,22 @@ void Pastry::arrive(PeerRef from, wire::Routed message) {
     answer_trace(*trace);
   } else {
     application_.deliver(from, message);
+  }
+}
+
+// The message says whom it has passed like this, so that it is not sent back:
+// several neighbours that leave at once would toss it about among them.
+void Pastry::hand_over(PeerRef from, wire::Routed message) {
+  const Turn turn(*this);
+  wire::Peers& leaving = message.leaving;
+  if (!contains(leaving, state_.self)) leaving.push_back(state_.self);
+  const wire::Peers nearest = closest(message.key, leaving.size() + 1);
+  const auto next = std::find_if(nearest.begin(), nearest.end(),
+                                 [&](PeerRef peer) { return !contains(leaving, peer); });
+  if (next == nearest.end() || leaving.size() > leaving_max) {
+    ++state_.counters.undelivered_drops;
+  } else {
+    send_hop(*next, from, std::move(message));
   }
 }
 
@@ -204,7 +220,7 @@ void Pastry::send_again(HopAcks::Pending pending) {
     ++state_.counters.undelivered_drops;
     return;
   }
-  const PeerRef next = router_.next_hop(pending.message.key, is_join(pending.message)).peer;
+  const PeerRef next = next_hop(pending.message).peer;
   if (!next) {
     arrive(pending.from, std::move(pending.message));
   } else if (next == pending.to) {

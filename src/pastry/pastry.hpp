@@ -63,6 +63,10 @@ class Pastry {
   // The k nodes of leaf set and self that are closest to the key, closest first.
   wire::Peers closest(const Id& key, std::size_t k) const;
 
+  // For a root that is about to leave: on to the next closest peer that does
+  // not leave as well.
+  void hand_over(PeerRef from, wire::Routed message);
+
   // --- Input from the host ---
   void receive(PeerRef from, wire::Message message);
   void tick();
@@ -127,6 +131,7 @@ class Pastry {
 
   // Routing
   void start_route(PeerRef first_hop, const Id& key, wire::RoutedBody body);
+  Router::Hop next_hop(const wire::Routed& message) const;
   void pass_on(PeerRef from, wire::Routed message, PeerRef first_hop = {});
   void arrive(PeerRef from, wire::Routed message);
   void answer_trace(const wire::RouteTrace& trace);

@@ -11,6 +11,8 @@
 // suspicion is wrong.
 #pragma once
 
+#include <span>
+
 #include "pastry/node_state.hpp"
 #include "pastry/prober.hpp"
 
@@ -26,12 +28,16 @@ class Router {
     Rule rule = Rule::leaf_set;
   };
 
-  // `except_key`: never to a peer whose id is the key itself, for a JOIN
-  // towards its own joiner's id.
-  Hop next_hop(const Id& key, bool except_key = false) const;
+  // Whom to pass over.
+  struct Except {
+    bool key = false;  // a peer whose id is the key, for a JOIN towards its own joiner's id
+    std::span<const PeerRef> peers = {};
+  };
+  Hop next_hop(const Id& key, Except except) const;
 
  private:
-  PeerRef rare_case(const Id& key, bool except_key, bool suspects) const;
+  bool passed_over(PeerRef peer, const Id& key, Except except) const;
+  PeerRef rare_case(const Id& key, Except except, bool suspects) const;
 
   const NodeState& state_;
   const Prober& prober_;

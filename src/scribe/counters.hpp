@@ -43,7 +43,6 @@ struct Counters {
   std::uint64_t handovers = 0;  // root states given to a closer peer
   std::uint64_t replica_updates_sent = 0;
   std::uint64_t groups_forgotten = 0;  // empty, and never created by name
-  std::uint64_t departing_drops = 0;   // came to a root that leaves, with no peer to go on to
 
   // Outside input that made no sense or met a limit
   std::uint64_t malformed = 0;

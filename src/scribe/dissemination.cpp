@@ -198,7 +198,7 @@ void Dissemination::on_direct_publish(PeerRef from, const wire::Publish& publish
   if (group && group->serves_as_root()) return serve(publish, Way::direct);
   ++core_.counters.publishes_forwarded;
   const PeerRef next = core_.pastry.next_hop(publish.group);
-  if (next == from && next) {
+  if (next == from && next && !core_.departing) {
     // The root itself sends it here: it departs, and its state is on the way.
     if (roots_.serve_or_hold(publish.group, publish)) serve(publish, Way::direct);
   } else {

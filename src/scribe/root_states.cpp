@@ -43,7 +43,8 @@ void Roots::plan_refresh() {
 }
 
 void Roots::on_states(PeerRef from, const wire::RootStates& message) {
-  if (message.states.size() > states_max || core_.departing) return;
+  if (message.states.size() > states_max) return;
+  if (core_.departing) return core_.send(from, wire::RootStatesAck{message.nonce, true});
   bool all_kept = true;
   for (const wire::GroupState& state : message.states) {
     if (!valid(state)) {
@@ -52,7 +53,7 @@ void Roots::on_states(PeerRef from, const wire::RootStates& message) {
     }
     all_kept &= message.handover ? take_over(from, state) : keep(state);
   }
-  if (all_kept) core_.send(from, wire::RootStatesAck{message.nonce});
+  if (all_kept) core_.send(from, wire::RootStatesAck{message.nonce, false});
 }
 
 bool Roots::take_over(PeerRef from, const wire::GroupState& state) {
@@ -82,6 +83,7 @@ bool Roots::take_over(PeerRef from, const wire::GroupState& state) {
 void Roots::on_states_ack(PeerRef from, const wire::RootStatesAck& message) {
   const auto batch = transfers_.confirmed(from, message.nonce, core_.now());
   if (!batch) return;
+  if (message.leaving) return on_leaving(from);
   for (const Id& id : batch->groups) {
     RootRecord* record = registry_.find(id);
     if (!record) continue;
@@ -92,6 +94,36 @@ void Roots::on_states_ack(PeerRef from, const wire::RootStatesAck& message) {
     }
   }
   core_.wake_at(transfers_.next_deadline());
+}
+
+// Neighbours that leave at once, as when a whole cluster stops, do not wait for
+// each other.
+void Roots::on_leaving(PeerRef peer) {
+  transfers_.cancel(peer);
+  if (!is_leaving(peer)) leaving_.push_back(peer);
+  for (auto& [id, record] : registry_.records()) {
+    if (!record.own || record.successor != peer) continue;
+    record.successor = {};
+    if (core_.departing) {
+      hand_over_or_drop(id, record);
+    } else {
+      core_.find(id)->become_root();
+      replicate(id, record);
+    }
+  }
+  send_transfers();
+}
+
+bool Roots::is_leaving(PeerRef peer) const {
+  return std::ranges::find(leaving_, peer) != leaving_.end();
+}
+
+// This node leaves.
+void Roots::hand_over_or_drop(const Id& id, RootRecord& record) {
+  if (const PeerRef next = successor(id)) return begin_handover(id, record, next);
+  record.own = false;
+  core_.find(id)->step_down();
+  tree_.prune(id);
 }
 
 void Roots::begin_handover(const Id& id, RootRecord& record, PeerRef closer) {

@@ -160,7 +160,8 @@ void Roots::review_own(const Id& id, RootRecord& record) {
       group->become_root();
     }
     replicate(id, record);
-  } else if (closer == record.predecessor && core_.now() < record.predecessor_until) {
+  } else if (is_leaving(closer) ||
+             (closer == record.predecessor && core_.now() < record.predecessor_until)) {
     replicate(id, record);
   } else if (!transfers_.queued(closer, Purpose::handover, id)) {
     begin_handover(id, record, closer);
@@ -169,6 +170,7 @@ void Roots::review_own(const Id& id, RootRecord& record) {
 
 void Roots::peer_failed(PeerRef peer) {
   transfers_.cancel(peer);
+  std::erase(leaving_, peer);
   std::vector<Id> finished;
   for (auto& [id, search] : searches_) {
     if (std::erase(search.unanswered, peer) > 0 && search.unanswered.empty()) {
@@ -180,8 +182,8 @@ void Roots::peer_failed(PeerRef peer) {
 }
 
 PeerRef Roots::successor(const Id& id) const {
-  for (const PeerRef peer : core_.pastry.closest(id, 2)) {
-    if (peer != core_.self) return peer;
+  for (const PeerRef peer : core_.pastry.closest(id, leaving_.size() + 2)) {
+    if (peer != core_.self && !is_leaving(peer)) return peer;
   }
   return {};
 }
@@ -195,13 +197,7 @@ void Roots::depart() {
     }
   }
   for (auto& [id, record] : registry_.records()) {
-    if (!record.own) continue;
-    if (const PeerRef next = successor(id)) {
-      begin_handover(id, record, next);
-    } else {
-      record.own = false;
-      core_.find(id)->step_down();
-    }
+    if (record.own) hand_over_or_drop(id, record);
   }
   send_transfers();
 }
@@ -263,6 +259,7 @@ MonoTime Roots::next_deadline() const {
 
 void Roots::collect_peers(std::vector<PeerRef>& in_use) const {
   transfers_.collect_peers(in_use);
+  in_use.insert(in_use.end(), leaving_.begin(), leaving_.end());
   for (const auto& [id, search] : searches_) {
     in_use.insert(in_use.end(), search.unanswered.begin(), search.unanswered.end());
     for (const wire::RoutedBody& body : search.held) collect_peers_of(body, in_use);

@@ -86,6 +86,9 @@ class Roots {
   void review_own(const Id& id, RootRecord& record);
   void replicate(const Id& id, RootRecord& record);
   void begin_handover(const Id& id, RootRecord& record, PeerRef closer);
+  void hand_over_or_drop(const Id& id, RootRecord& record);
+  void on_leaving(PeerRef peer);
+  bool is_leaving(PeerRef peer) const;
   bool take_over(PeerRef from, const wire::GroupState& state);
   bool keep(const wire::GroupState& state);
   void handed_over_to(PeerRef peer, const Id& id);
@@ -99,6 +102,7 @@ class Roots {
   Replay replay_;
   RootRegistry registry_;
   StateTransfers transfers_;
+  wire::Peers leaving_;  // told that they leave the ring; kept until they are gone
   std::map<Id, Search> searches_;
   Quota held_;  // of all searches
   std::uint32_t last_search_nonce_ = 0;

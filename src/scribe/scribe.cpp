@@ -34,7 +34,6 @@ struct Scribe::Parts {
   void deliver(const wire::RoutedBody& body);
   void deliver_join(const wire::GroupJoin& join);
   void answer(const wire::RoutedBody& body, bool known);
-  void pass_to_successor(const wire::RoutedBody& body);
   bool well_formed(const wire::Routed& message);
 
   // --- Direct ones ---
@@ -224,8 +223,13 @@ ForwardAction Scribe::forward(PeerRef from, wire::Routed& message, PeerRef& next
   return parts_->forward(from, message, next_hop);
 }
 
-void Scribe::deliver(PeerRef, const wire::Routed& message) {
-  if (parts_->well_formed(message)) parts_->deliver(*message.body);
+void Scribe::deliver(PeerRef from, const wire::Routed& message) {
+  if (!parts_->well_formed(message)) return;
+  if (parts_->core.departing) {
+    parts_->core.pastry.hand_over(from, message);
+  } else {
+    parts_->deliver(*message.body);
+  }
 }
 
 void Scribe::leaf_set_changed() { parts_->roots.ring_changed(); }
@@ -303,7 +307,6 @@ ForwardAction Scribe::Parts::forward_join(PeerRef from, wire::Routed& message, P
 }
 
 void Scribe::Parts::deliver(const wire::RoutedBody& body) {
-  if (core.departing) return pass_to_successor(body);
   if (const auto* join = std::get_if<wire::GroupJoin>(&body)) return deliver_join(*join);
   if (roots.serve_or_hold(*group_of(body), body)) answer(body, true);
 }
@@ -338,25 +341,6 @@ void Scribe::Parts::answer(const wire::RoutedBody& body, bool known) {
   } else if (const auto* request = std::get_if<wire::TreeRequest>(&body)) {
     requests.on_tree_request(*request);
   }
-}
-
-void Scribe::Parts::pass_to_successor(const wire::RoutedBody& body) {
-  const Id group = *group_of(body);
-  const PeerRef next = roots.successor(group);
-  if (!next) {
-    ++core.counters.departing_drops;
-    return;
-  }
-  std::visit(
-      [&](const auto& message) {
-        using Body = std::decay_t<decltype(message)>;
-        if constexpr (std::is_constructible_v<wire::Message, Body>) {
-          core.send(next, message);  // it serves the group, whatever Pastry says of it
-        } else {
-          core.pastry.route_via(next, group, message);
-        }
-      },
-      body);
 }
 
 // --- Direct messages ---

@@ -71,6 +71,7 @@ class FuzzRun final : public Observer {
   std::vector<NodeIndex> struck_by(const Act& act) const;
   void come_back(const Act& act);
   void start(const Act& act);
+  std::vector<NodeIndex> active_but(NodeIndex node) const;
   void enter(NodeIndex node, NodeIndex wished_contact);
   void hang(NodeIndex node, Duration span);
   void use_group(const Act& act);
@@ -246,12 +247,17 @@ void FuzzRun::start(const Act& act) {
   simulation_->found(act.node);
 }
 
+std::vector<NodeIndex> FuzzRun::active_but(NodeIndex node) const {
+  std::vector<NodeIndex> found;
+  for (NodeIndex other = 0; other < plan_.nodes; ++other) {
+    if (other != node && simulation_->active(other)) found.push_back(other);
+  }
+  return found;
+}
+
 // Through the wished contact, or whoever is a member of the ring.
 void FuzzRun::enter(NodeIndex node, NodeIndex wished_contact) {
-  std::vector<NodeIndex> contacts;
-  for (NodeIndex other = 0; other < plan_.nodes; ++other) {
-    if (other != node && simulation_->active(other)) contacts.push_back(other);
-  }
+  const std::vector<NodeIndex> contacts = active_but(node);
   if (contacts.empty()) return;
   const bool wish_runs =
       wished_contact != node && started_[wished_contact] && !simulation_->stopped(wished_contact);
@@ -327,6 +333,13 @@ void FuzzRun::end_faults() {
   simulation_->network().heal_all(simulation_->now());
   simulation_->network().set_faults({});
   for (NodeIndex node = 0; node < plan_.nodes; ++node) simulation_->set_clock_drift(node, 0);
+  // Whoever still joins may know none that lives: as if a seed came back.
+  const std::vector<NodeIndex> members = active_but(plan_.nodes);
+  for (NodeIndex node = 0; node < plan_.nodes && !members.empty(); ++node) {
+    if (simulation_->state(node) == NodeState::running && !simulation_->active(node)) {
+      simulation_->add_contact(node, members[random_.below(members.size())]);
+    }
+  }
 }
 
 // --- Judging ---

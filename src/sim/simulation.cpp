@@ -62,6 +62,11 @@ void Simulation::join(NodeIndex node, const std::vector<NodeIndex>& contacts) {
   peer(node).pastry().join(std::move(refs));
 }
 
+void Simulation::add_contact(NodeIndex joiner, NodeIndex contact) {
+  peer(joiner).pastry().add_contact(ref(contact));
+  after(nodes_[joiner]);
+}
+
 void Simulation::depart(NodeIndex node) {
   trace_node(node, depart_event);
   nodes_[node].departing_ = true;

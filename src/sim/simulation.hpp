@@ -65,6 +65,7 @@ class Simulation {
   NodeIndex add_node(std::string name, const Id& id);  // running, in no ring yet
   void found(NodeIndex node);
   void join(NodeIndex node, const std::vector<NodeIndex>& contacts);
+  void add_contact(NodeIndex joiner, NodeIndex contact);
   void depart(NodeIndex node);  // leaves on purpose, then stops
   void crash(NodeIndex node);
   void restart(NodeIndex node);  // a stopped one: new incarnation, nothing remembered

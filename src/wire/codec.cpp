@@ -90,6 +90,7 @@ overlay::Routed to_proto(Writer& writer, const Routed& from) {
   to.set_key(detail::bytes_of(from.key));
   to.set_hop_id(from.hop_id);
   to.set_hops(from.hops);
+  writer.put_list(to.mutable_leaving(), from.leaving, limit::leaving);
   to.set_body_kind(body.kind);
   to.set_body_header(std::move(body.header));
   writer.body = std::move(body.body);
@@ -101,6 +102,7 @@ Routed from_proto(Reader& reader, const overlay::Routed& from) {
   to.key = reader.id(from.key(), "key");
   to.hop_id = from.hop_id();
   to.hops = reader.number<std::uint8_t>(from.hops(), "hops");
+  to.leaving = reader.list<PeerRef>(from.leaving(), limit::leaving, "leaving");
   const auto kind = reader.number<std::uint8_t>(from.body_kind(), "body kind");
   if (kind == 0) reader.fail("body has no kind");
   if (!reader.problem().empty()) return to;

@@ -345,11 +345,13 @@ RootStates from_proto(Reader& reader, const overlay::RootStates& from) {
 overlay::RootStatesAck to_proto(Writer&, const RootStatesAck& from) {
   overlay::RootStatesAck to;
   to.set_nonce(from.nonce);
+  to.set_leaving(from.leaving);
   return to;
 }
 RootStatesAck from_proto(Reader&, const overlay::RootStatesAck& from) {
   RootStatesAck to;
   to.nonce = from.nonce();
+  to.leaving = from.leaving();
   return to;
 }
 

@@ -115,7 +115,7 @@ std::size_t content_size(const TreeReply& m) noexcept {
 }
 std::size_t content_size(const Routed& m) noexcept {
   CANOPY_ASSERT(m.body);
-  return id_bytes + 2 * number_bytes +
+  return id_bytes + 2 * number_bytes + size_of(m.leaving) +
          std::visit([](const auto& body) { return content_size(body); }, *m.body);
 }
 

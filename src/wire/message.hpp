@@ -46,6 +46,7 @@ struct Routed {
   std::uint32_t hop_id = 0;  // names this hop in its HopAck; 0 wants no ack
   std::uint8_t hops = 0;     // taken so far
   std::shared_ptr<const RoutedBody> body = {};
+  Peers leaving = {};  // roots on its way that leave the ring: it is to end at none of them
 
   // Filled by the codec, so that a hop that leaves `body` as it is passes on
   // every byte of it, with the fields of later versions that it does not know.

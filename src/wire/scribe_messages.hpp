@@ -181,6 +181,7 @@ struct RootStates {
 };
 struct RootStatesAck {
   std::uint32_t nonce = 0;
+  bool leaving = false;  // nothing is taken: the sender leaves the ring itself
 };
 
 // A new root that does not know the group asks the peers around it before it

@@ -272,6 +272,38 @@ TEST(Pastry, DepartingNodeIsDroppedAtOnce) {
   EXPECT_EQ(wrong_routes(network, 50, std::chrono::seconds(1)), 0U);
 }
 
+TEST(Pastry, NeighborsThatLeaveAtOnceDoNotTossAMessageAboutAmongThem) {
+  TestNetwork network{Config{}, 9};
+  network.grow(40);
+  network.run_for(std::chrono::seconds(2));
+  const Id key = Id::hash_of("a key");
+  const wire::Peers nearest = network.root_of(key)->pastry->closest(key, 4);
+  network.root_of(key)->pastry->route(key, body());
+  // Each in turn is the root, and about to leave.
+  for (std::size_t i = 0; i + 1 < nearest.size(); ++i) {
+    TestNode& leaver = network.node(nearest[i]);
+    ASSERT_EQ(leaver.seen.delivered.size(), 1U);
+    leaver.pastry->hand_over({}, leaver.seen.delivered[0]);
+    network.run_for(std::chrono::milliseconds(300));
+  }
+  EXPECT_EQ(network.node(nearest[3]).seen.delivered.size(), 1U);
+  EXPECT_EQ(deliveries(network), 4U);
+}
+
+TEST(Pastry, AMessageThatEverybodyHandsOverEndsAndIsCounted) {
+  TestNetwork network{Config{}, 9};
+  network.grow(3);
+  const Id key = Id::hash_of("a key");
+  const wire::Peers nearest = network.root_of(key)->pastry->closest(key, 3);
+  network.root_of(key)->pastry->route(key, body());
+  for (const PeerRef leaver : nearest) {
+    network.node(leaver).pastry->hand_over({}, network.node(leaver).seen.delivered.at(0));
+    network.run_for(std::chrono::milliseconds(300));
+  }
+  EXPECT_EQ(deliveries(network), 3U);
+  EXPECT_EQ(network.node(nearest[2]).pastry->counters().undelivered_drops, 1U);
+}
+
 TEST(Pastry, JoinerThatGivesUpIsDroppedAtOnce) {
   TestNetwork network{Config{}, 9};
   network.grow(40);

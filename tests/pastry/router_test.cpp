@@ -21,7 +21,7 @@ class RouterTest : public ::testing::Test, protected Part {
     for (const char* id : {"7e00", "7f00", "8100", "8200"}) leaf(id);
   }
   PeerRef next(std::string_view key, bool except_key = false) {
-    return router.next_hop(*Id::from_hex(key), except_key).peer;
+    return router.next_hop(*Id::from_hex(key), {.key = except_key}).peer;
   }
 
   Prober prober{state};
@@ -45,7 +45,7 @@ TEST_F(RouterTest, ATieGoesToTheSmallerId) {
 TEST_F(RouterTest, AKeyBeyondGoesToTheTablesEntry) {
   entry("2000");
   EXPECT_EQ(next("2fff"), env.peer("2000"));
-  EXPECT_EQ(router.next_hop(*Id::from_hex("2fff")).rule, Router::Rule::table);
+  EXPECT_EQ(router.next_hop(*Id::from_hex("2fff"), {}).rule, Router::Rule::table);
 }
 
 TEST_F(RouterTest, WithoutAnEntryTheNumericallyClosestOfAllKnownThatShareAsMuchIsNext) {
@@ -55,7 +55,7 @@ TEST_F(RouterTest, WithoutAnEntryTheNumericallyClosestOfAllKnownThatShareAsMuchI
   const PeerRef near = env.peer("3a00");
   state.neighborhood.insert(near, state.id(near), 10);
   EXPECT_EQ(next("2f00"), near);
-  EXPECT_EQ(router.next_hop(*Id::from_hex("2f00")).rule, Router::Rule::rare);
+  EXPECT_EQ(router.next_hop(*Id::from_hex("2f00"), {}).rule, Router::Rule::rare);
 }
 
 TEST_F(RouterTest, TheRareCaseNeverShortensTheSharedPrefix) {
@@ -69,7 +69,7 @@ TEST_F(RouterTest, TheRareCaseNeverShortensTheSharedPrefix) {
 TEST_F(RouterTest, ALeafSetOfEverybodyKnownCoversTheWholeRing) {
   EXPECT_EQ(next("0000"), env.peer("7e00")) << "of all four, 7e00 is the closest to 0000";
   EXPECT_EQ(next("fe00"), env.peer("8200"));
-  EXPECT_EQ(router.next_hop(*Id::from_hex("0000")).rule, Router::Rule::leaf_set);
+  EXPECT_EQ(router.next_hop(*Id::from_hex("0000"), {}).rule, Router::Rule::leaf_set);
   entry("2000");
   EXPECT_EQ(next("0000"), env.peer("2000")) << "somebody beyond the leaves is known";
 }
@@ -108,8 +108,8 @@ TEST(Router, AloneIsTheRootOfEverything) {
   Part part;
   const Prober prober{part.state};
   const Router router{part.state, prober};
-  EXPECT_FALSE(router.next_hop(*Id::from_hex("01")).peer);
-  EXPECT_FALSE(router.next_hop(part.state.self_id).peer);
+  EXPECT_FALSE(router.next_hop(*Id::from_hex("01"), {}).peer);
+  EXPECT_FALSE(router.next_hop(part.state.self_id, {}).peer);
 }
 
 }  // namespace

@@ -350,6 +350,27 @@ TEST_P(FailureTest, ADepartingRootLosesNothing) {
   expect_sound_within(5s);
 }
 
+TEST_P(FailureTest, ARootAndItsSuccessorsThatDepartAtOnceLoseNothing) {
+  net.config.pastry.leaf_set_size = 8;  // fewer than half of one leave
+  grow(40);
+  const PeerRef publisher = outsider();
+  publish_for(500ms, publisher, wire::AckMode::none);
+  const wire::Peers leavers = net[root()].peer->pastry().closest(group, 3);
+  const std::uint64_t joins_before = net.sent("GroupJoin");
+  for (const PeerRef leaver : leavers) net[leaver].peer->depart();
+  publish_for(2s, publisher, wire::AckMode::none);
+  for (const PeerRef leaver : leavers) {
+    EXPECT_TRUE(net[leaver].peer->departed());
+    net.kill(leaver);
+  }
+  EXPECT_LT(net.sent("GroupJoin") - joins_before, 400U) << "they are tossed about";
+  publish_for(3s, publisher, wire::AckMode::none);
+  net.run_for(100ms);
+  expect_no_duplicates();
+  for (const PeerRef member : listeners()) expect_everything_at(member, 0, published);
+  expect_sound_within(5s);
+}
+
 TEST_P(FailureTest, ARestartedPeerIsANewOneToEverybody) {
   grow(30);
   const PeerRef member = net.members(group)[3];

@@ -38,8 +38,8 @@ TEST(Routed, HasToKeepTheBoundOfContents) {
   wire::Publish publish;
   publish.group = Id::hash_of("prices");
   publish.body = Buffer::copy_of("0123456789");
-  const wire::Routed message{publish.group, 0, 0,
-                             std::make_shared<const wire::RoutedBody>(publish)};
+  const wire::Routed message{.key = publish.group,
+                             .body = std::make_shared<const wire::RoutedBody>(publish)};
   EXPECT_TRUE(consistent(message, 160, 10));
   EXPECT_FALSE(consistent(message, 160, 9));
 }
