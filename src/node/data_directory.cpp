@@ -161,6 +161,20 @@ void leave_pid(int lock) {
 
 }  // namespace
 
+DirectoryHold::DirectoryHold(const std::string& path)
+    : lock_(::open((path + "/lock").c_str(), O_RDWR | O_CLOEXEC)) {
+  if (lock_ < 0) return;
+  if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) {
+    leave_pid(lock_);
+  } else {
+    other_ = holder_of(lock_);
+  }
+}
+
+DirectoryHold::~DirectoryHold() {
+  if (lock_ >= 0) ::close(lock_);  // which unlocks
+}
+
 DataDirectory DataDirectory::open(const std::string& path, const Identity& wanted, WallTime now) {
   DataDirectory directory(path, lock_directory(path));
   leave_pid(directory.lock_);
@@ -185,15 +199,6 @@ DataDirectory DataDirectory::open(const std::string& path, const Identity& wante
         fmt::format("cannot write to the data directory {}: {}", path, error.message()));
   directory.identity_ = std::move(identity);
   return directory;
-}
-
-std::string DataDirectory::holder(const std::string& path) {
-  const int lock = ::open((path + "/lock").c_str(), O_RDWR | O_CLOEXEC);
-  if (lock < 0) return {};
-  const bool held = ::flock(lock, LOCK_EX | LOCK_NB) != 0;
-  const std::string holder = held ? holder_of(lock) : std::string();
-  ::close(lock);  // which unlocks
-  return holder;
 }
 
 DataDirectory::DataDirectory(DataDirectory&& other) noexcept

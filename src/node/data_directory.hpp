@@ -31,15 +31,28 @@ struct Identity {
   std::uint64_t incarnation = 0;  // of the latest boot
 };
 
+// Keeps every other process out of a directory while it is looked at.
+class DirectoryHold {
+ public:
+  explicit DirectoryHold(const std::string& path);
+  ~DirectoryHold();
+  DirectoryHold(const DirectoryHold&) = delete;
+  DirectoryHold& operator=(const DirectoryHold&) = delete;
+
+  // Who has the directory instead, in words; empty: nobody.
+  const std::string& other() const noexcept { return other_; }
+
+ private:
+  int lock_;  // negative: nobody has ever had the directory
+  std::string other_;
+};
+
 class DataDirectory {
  public:
   // Makes the directory if need be, locks it and checks `wanted` against it
   // (its UUIDs and incarnation are not looked at). Writes and gives an
   // incarnation larger than any before. Throws StartError.
   static DataDirectory open(const std::string& path, const Identity& wanted, WallTime now);
-
-  // Who has the directory locked, in words; empty: nobody.
-  static std::string holder(const std::string& path);
 
   DataDirectory(DataDirectory&& other) noexcept;
   DataDirectory& operator=(DataDirectory&&) = delete;

@@ -4,6 +4,8 @@
 #include <sstream>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/option_value.hpp"
 #include "gateway/queue_url.hpp"
 
@@ -35,6 +37,18 @@ std::optional<std::string> check_file(const std::string& path) {
 std::optional<std::string> check_queue(const std::string& text) {
   if (parse_queue(text)) return std::nullopt;
   return "give a name, and behind spaces ATTRIBUTE=VALUE, as in 'jobs VisibilityTimeout=60'";
+}
+
+// In a file that several peers share they may stand for those with a gateway.
+std::optional<std::string> useless_flag(const OptionTable& table, const GatewaySettings& settings) {
+  if (settings.listen) return std::nullopt;
+  for (const std::string_view name :
+       {"credentials", "allow-anonymous", "account", "region", "queue", "create-on-first-use",
+        "gateway-certificate", "gateway-key", "gateway-threads"}) {
+    if (table.find(name)->source() == OptionSource::flag)
+      return fmt::format("--{} is for a gateway: give --gateway HOST:PORT, too", name);
+  }
+  return std::nullopt;
 }
 
 seconds whole_seconds(Duration span) { return std::chrono::duration_cast<seconds>(span); }
@@ -82,6 +96,7 @@ void declare_gateway(OptionTable& table, GatewaySettings& settings) {
     if (values.certificate_file.empty() == values.key_file.empty()) return std::nullopt;
     return "gateway-certificate and gateway-key go together: give both or none";
   });
+  table.check([&table, &settings] { return useless_flag(table, settings); });
 }
 
 void declare_queue_limits(OptionTable& table, GatewaySettings& settings) {

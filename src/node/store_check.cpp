@@ -34,26 +34,26 @@ std::string to_json(const std::string& directory, const store::Report& report) {
          "\n";
 }
 
-// Nothing: it can be checked.
-std::string obstacle(const std::string& directory) {
+bool keeps_queues(const std::string& directory) {
   std::error_code failed;
-  if (!std::filesystem::is_directory(store::log_directory(directory), failed) &&
-      !std::filesystem::is_directory(store::store_directory(directory), failed))
-    return "keeps no queues: give the directory that canopyd has as --data";
-  if (const std::string holder = DataDirectory::holder(directory); !holder.empty())
-    return "is in use by " + holder + ": stop that one first";
-  return {};
+  return std::filesystem::is_directory(store::log_directory(directory), failed) ||
+         std::filesystem::is_directory(store::store_directory(directory), failed);
+}
+
+StoreCheck obstacle(const std::string& directory, const std::string& problem, bool json) {
+  if (!json) return {2, fmt::format("{} {}\n", directory, problem)};
+  return {2, json::serialize(json::object{{"directory", directory}, {"error", problem}}) + "\n"};
 }
 
 }  // namespace
 
 StoreCheck check_store(const std::string& directory, bool json) {
-  if (const std::string problem = obstacle(directory); !problem.empty()) {
-    if (json)
-      return {2,
-              json::serialize(json::object{{"directory", directory}, {"error", problem}}) + "\n"};
-    return {2, fmt::format("{} {}\n", directory, problem)};
-  }
+  if (!keeps_queues(directory))
+    return obstacle(directory, "keeps no queues: give the directory that canopyd has as --data",
+                    json);
+  const DirectoryHold hold(directory);
+  if (!hold.other().empty())
+    return obstacle(directory, "is in use by " + hold.other() + ": stop that one first", json);
   const store::Report report = store::check(directory);
   return {report.findings.empty() ? 0 : 1,
           json ? to_json(directory, report) : directory + ": " + store::to_text(report)};

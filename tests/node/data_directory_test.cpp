@@ -77,6 +77,17 @@ TEST_F(DataDirectoryTest, BelongsToOneProcessAtATime) {
   EXPECT_NE(text.find(path_), std::string::npos) << text;
 }
 
+TEST_F(DataDirectoryTest, IsNotOpenedWhileItIsLookedAt) {
+  DataDirectory::open(path_, wanted(), written_at);
+  {
+    const DirectoryHold hold(path_);
+    EXPECT_EQ(hold.other(), "");
+    EXPECT_NE(complaint(wanted()).find("is in use by process"), std::string::npos);
+    EXPECT_NE(DirectoryHold(path_).other(), "");
+  }
+  EXPECT_EQ(complaint(wanted()), "");
+}
+
 TEST_F(DataDirectoryTest, OfAnotherNodeIsRefused) {
   DataDirectory::open(path_, wanted(), written_at);
   const std::string text = complaint(wanted("b"));

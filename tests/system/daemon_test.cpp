@@ -207,6 +207,7 @@ TEST(Daemon, RefusesWrongUsageInOneLine) {
       {"--nmae", "a"},     {"--listen", "nowhere"}, {"--join", "10.0.0.1"},   {"--digit-bits", "3"},
       {"--leaf-set", "5"}, {"--profile", "moon"},   {"--log-level", "shout"}, {"--name", ""},
       {"stray"},           {"--data", ""},          {"--control", ""},        {"--config", "/"},
+      {"--queue", "jobs"},
   };
   for (const auto& arguments : lines) {
     const Once once(arguments);

@@ -167,6 +167,10 @@ class CanopyTest(unittest.TestCase):
         by_creator = self.ask(self.first, "route", "--group", "prices@node-17")
         self.assertTrue(by_creator["key"].startswith("150d"))
 
+    def test_a_tree_that_is_not_there_is_named(self):
+        self.canopy(self.first, "tree", "nobodys", status=1)
+        self.assertIn("nobodys: no such group", self.complaint)
+
     def test_trees_and_groups_show_who_is_where(self):
         group = self.group()
         with self.join(self.first, group), self.join(self.last, group + "@canopy"):

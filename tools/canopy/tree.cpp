@@ -124,16 +124,26 @@ class TreeView {
   std::vector<std::size_t> depth_;
 };
 
+control::Tree ask_for_tree(Context& context, const std::string& group) {
+  try {
+    return context.client.ask<control::Tree>(
+        control::GetTree{parse_group(group)}, context.deadline(),
+        [](control::Tree& whole, control::Tree part) {
+          whole.nodes.insert(whole.nodes.end(), std::make_move_iterator(part.nodes.begin()),
+                             std::make_move_iterator(part.nodes.end()));
+        });
+  } catch (const UsageError&) {
+    throw;
+  } catch (const Failure& failure) {
+    throw Failure(fmt::format("{}: {}", group, failure.what()), failure);
+  }
+}
+
 }  // namespace
 
 int run(Context& context, const TreeCommand& command) {
   const std::string cluster = cluster_name(context);
-  const auto tree = context.client.ask<control::Tree>(
-      control::GetTree{parse_group(command.group)}, context.deadline(),
-      [](control::Tree& whole, control::Tree part) {
-        whole.nodes.insert(whole.nodes.end(), std::make_move_iterator(part.nodes.begin()),
-                           std::make_move_iterator(part.nodes.end()));
-      });
+  const control::Tree tree = ask_for_tree(context, command.group);
   const TreeView view(tree);
   if (context.json) {
     print_json(view.to_json());
