@@ -1,13 +1,10 @@
 #include "node/queue_host.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include <gtest/gtest.h>
 
 #include "node/queue_host_loop.hpp"
-#include "store/damage.hpp"
-#include "support/seeds.hpp"
 
 namespace canopy::node {
 namespace {
@@ -300,95 +297,6 @@ TEST(QueueHost, CutsTheLogWhenTheStoreHasFlushed) {
   EXPECT_EQ(std::get<queue::GetQueueAttributesResult>(count->outcome->value())
                 .attributes.at("ApproximateNumberOfMessages"),
             "400");
-}
-
-// Sends through faults and crashes, then takes all messages: what is wrong with
-// them, if anything.
-class FaultRun {
- public:
-  FaultRun(std::uint64_t seed, bool ignores_syncs)
-      : random_(seed), loop_(seed), ignores_syncs_(ignores_syncs) {}
-
-  std::string problem() {
-    heal();
-    loop_.create_queue("q");
-    for (int step = 0; step < 200; ++step) {
-      if (random_.chance(0.1)) draw_faults();
-      sent_.emplace_back(std::to_string(step), loop_.send("q", std::to_string(step)));
-      go_on();
-      if (random_.chance(0.03)) crash();
-    }
-    crash();
-    loop_.settle();
-    const auto found = take_all();
-    for (const std::string& body : acknowledged_)
-      if (found.count(body) != 1)
-        return body + " is there " + std::to_string(found.count(body)) + " times";
-    return acknowledged_.size() > 5 ? "" : "hardly anything was sent";
-  }
-
- private:
-  void heal() {
-    loop_.disk.faults = {};
-    loop_.disk.faults.ignores_syncs = ignores_syncs_;
-    loop_.store.faults = {};
-  }
-
-  void draw_faults() {
-    loop_.disk.faults.write_error = random_.chance(0.3) ? 0.3 : 0;
-    loop_.disk.faults.sync_error = random_.chance(0.3) ? 0.3 : 0;
-    loop_.store.faults.apply_error = random_.chance(0.2) ? 0.5 : 0;
-    loop_.store.faults.read_error = random_.chance(0.1) ? 0.2 : 0;
-  }
-
-  void go_on() {
-    if (random_.chance(0.7)) loop_.turn();
-    if (random_.chance(0.7)) loop_.write_log();
-    if (random_.chance(0.2)) loop_.store.persist();
-    if (random_.chance(0.1)) loop_.advance(milliseconds(random_.below(1'500)));
-    for (const auto& [text, call] : sent_)
-      if (call->ok()) acknowledged_.insert(text);
-  }
-
-  void crash() {
-    heal();
-    loop_.crash();
-    sent_.clear();
-  }
-
-  std::multiset<std::string> take_all() {
-    std::multiset<std::string> found;
-    for (;;) {
-      const auto received = loop_.receive("q");
-      loop_.settle(2);
-      if (!received->ok() || received->bodies().empty()) return found;
-      for (const std::string& body : received->bodies()) found.insert(body);
-    }
-  }
-
-  Random random_;
-  HostLoop loop_;
-  const bool ignores_syncs_;
-  std::set<std::string> acknowledged_;
-  std::vector<std::pair<std::string, std::shared_ptr<TestCall>>> sent_;
-};
-
-TEST(QueueHost, KeepsWhatItAcknowledgedThroughFaultsAndCrashes) {
-  const std::uint64_t seeds = seeds_or(150);
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed)
-    EXPECT_EQ(FaultRun(seed, false).problem(), "") << "seed " << seed;
-}
-
-TEST(QueueHost, LosesWhatItAcknowledgedOnADiskThatIgnoresSyncs) {
-  int losses = 0;
-  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    try {
-      losses += FaultRun(seed, true).problem().empty() ? 0 : 1;
-    } catch (const store::Damage&) {
-      ++losses;
-    }
-  }
-  EXPECT_GT(losses, 0);
 }
 
 }  // namespace
