@@ -76,6 +76,7 @@ class HttpConnection final : public AnyConnection,
     state_ = State::closed;
     Error ignored;
     socket().close(ignored);
+    loop_.grow_buffer(-counted(buffer_.size()));
     loop_.remove(*this);
   }
 
@@ -98,6 +99,8 @@ class HttpConnection final : public AnyConnection,
 
   static constexpr std::size_t buffer_usual = 2'048;
   static constexpr std::size_t buffer_kept_max = 64 * 1'024;
+  // Room for a body before anything of it has come.
+  static constexpr std::size_t body_first = 16 * 1'024;
   // What may arrive in advance while a request is being answered.
   static constexpr std::size_t ahead_max = 64 * 1'024;
 
@@ -128,7 +131,11 @@ class HttpConnection final : public AnyConnection,
     const bool answering = state_ == State::calling || state_ == State::writing;
     // The request that is being answered has been taken out already.
     if (answering && end_ - begin_ >= ahead_max) return;
-    make_room();
+    if (!make_room()) {
+      // What is being answered goes first: its end reads on.
+      if (!answering) shed();
+      return;
+    }
     reading_ = true;
     // Tries at once, mostly in vain; to wait until there is something costs as many
     // system calls, as the descriptor has to be armed again.
@@ -139,16 +146,30 @@ class HttpConnection final : public AnyConnection,
                             });
   }
 
-  void make_room() {
+  // The usual buffers are bounded by the number of connections.
+  static std::ptrdiff_t counted(std::size_t buffer) {
+    return buffer > buffer_usual ? static_cast<std::ptrdiff_t>(buffer) : 0;
+  }
+
+  bool make_room() {
     const std::size_t held = end_ - begin_;
     if (held == 0) begin_ = end_ = 0;
-    if (held == 0 && buffer_.size() > buffer_kept_max) std::vector<char>().swap(buffer_);
-    // All of a body whose length is known; else room that grows with what came.
+    if (held == 0 && buffer_.size() > buffer_kept_max) {
+      loop_.grow_buffer(-counted(buffer_.size()));
+      std::vector<char>().swap(buffer_);
+    }
+    // Of a body whose length is known, up to as much as has come: a client has to
+    // send for what it makes this process keep.
     const std::size_t request = state_ == State::idle ? parser_.wanted() : 0;
-    const std::size_t room = request > held ? request - held : std::max(buffer_usual / 4, held / 2);
-    if (buffer_.size() - end_ >= room) return;
+    const std::size_t missing = request > held ? request - held : 0;
+    const std::size_t room = std::max(std::min(missing, std::max(held, body_first)),
+                                      std::max(buffer_usual / 4, held / 2));
+    if (buffer_.size() - end_ >= room) return true;
     if (buffer_.size() - held < room) {
-      std::vector<char> larger(std::max(buffer_usual, held + room));
+      std::vector<char> larger;
+      const std::size_t size = std::max(buffer_usual, held + room);
+      if (!loop_.grow_buffer(counted(size) - counted(buffer_.size()))) return false;
+      larger.resize(size);
       std::copy_n(buffer_.data() + begin_, held, larger.data());
       buffer_.swap(larger);
     } else {
@@ -156,6 +177,7 @@ class HttpConnection final : public AnyConnection,
     }
     begin_ = 0;
     end_ = held;
+    return true;
   }
 
   void on_read(Error error, std::size_t size) {
@@ -195,7 +217,7 @@ class HttpConnection final : public AnyConnection,
         break;
       case HttpParser::Status::refused:
         loop_.counts.malformed.fetch_add(1, std::memory_order_relaxed);
-        refuse();
+        refuse(parser_.refusal());
         break;
     }
   }
@@ -239,8 +261,12 @@ class HttpConnection final : public AnyConnection,
     call_->begin(*this, std::move(work.caller), std::move(work.action));
   }
 
-  void refuse() {
-    const HttpParser::Refusal& refusal = parser_.refusal();
+  void shed() {
+    loop_.counts.shed.fetch_add(1, std::memory_order_relaxed);
+    refuse({503, "too much is arriving at the moment: try again"});
+  }
+
+  void refuse(const HttpParser::Refusal& refusal) {
     Answer answer_text;
     answer_text.status = refusal.status;
     answer_text.content_type = "text/plain";

@@ -47,6 +47,14 @@ void HttpLoop::remove(AnyConnection& connection) {
   counts.connections.fetch_sub(1, std::memory_order_relaxed);
 }
 
+bool HttpLoop::grow_buffer(std::ptrdiff_t bytes) noexcept {
+  const auto change = static_cast<std::size_t>(bytes);
+  const std::size_t total = counts.buffer_bytes.fetch_add(change) + change;
+  if (bytes <= 0 || total <= options.arriving_bytes_max) return true;
+  counts.buffer_bytes.fetch_sub(change);
+  return false;
+}
+
 void HttpLoop::tick() {
   now_ = Clock::now();
   // Connections leave the list while it is walked: the last one comes in their

@@ -28,8 +28,10 @@ struct HttpCounts {
   std::atomic<std::uint64_t> refused = 0;
   std::atomic<std::uint64_t> requests = 0;
   std::atomic<std::uint64_t> malformed = 0;
+  std::atomic<std::uint64_t> shed = 0;
   std::atomic<std::uint64_t> timed_out = 0;
   std::atomic<std::uint64_t> hung_up = 0;
+  std::atomic<std::size_t> buffer_bytes = 0;  // of all connections that need more than the usual
 };
 
 // What the loop does with any connection, whatever it runs over.
@@ -59,6 +61,9 @@ class HttpLoop {
 
   // The time, as of the last tick: a coarse one for deadlines.
   Clock::time_point now() const noexcept { return now_; }
+  // Whether a connection's buffer may grow by so much, or shrink, if negative.
+  bool grow_buffer(std::ptrdiff_t bytes) noexcept;
+
   // For the Date of answers.
   const std::string& date();
 

@@ -139,8 +139,8 @@ Shared& HttpServer::shared() noexcept { return impl_->shared_; }
 HttpCounters HttpServer::counters() const noexcept {
   const HttpCounts& counts = impl_->counts_;
   return {counts.connections.load(), counts.accepted.load(),  counts.refused.load(),
-          counts.requests.load(),    counts.malformed.load(), counts.timed_out.load(),
-          counts.hung_up.load()};
+          counts.requests.load(),    counts.malformed.load(), counts.shed.load(),
+          counts.timed_out.load(),   counts.hung_up.load()};
 }
 
 void HttpServer::drain(std::chrono::milliseconds time_max) { impl_->drain(time_max); }

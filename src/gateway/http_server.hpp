@@ -26,6 +26,8 @@ struct HttpOptions {
   unsigned threads = 2;
   HttpLimits limits;
   std::size_t connections_max = 20'000;
+  // Of requests that are still arriving, over all connections.
+  std::size_t arriving_bytes_max = 256U << 20;
   // A connection without a request; a head, and a body's or an answer's least
   // speed, from their first byte on; what is left to say when one side closes.
   std::chrono::seconds idle_max{90};
@@ -44,6 +46,7 @@ struct HttpCounters {
   std::uint64_t refused = 0;    // because there were too many
   std::uint64_t requests = 0;   // that were understood as HTTP
   std::uint64_t malformed = 0;  // and that were not
+  std::uint64_t shed = 0;       // because too much was arriving at once
   std::uint64_t timed_out = 0;
   std::uint64_t hung_up = 0;  // while the service had their call
 };

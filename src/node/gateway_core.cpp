@@ -95,6 +95,7 @@ gateway::HttpOptions http_options(const GatewayOptions& options) {
   http.threads = options.threads == 0 ? usual : options.threads;
   http.limits.body_bytes_max = options.request_bytes_max;
   http.connections_max = options.connections_max;
+  http.arriving_bytes_max = options.arriving_bytes_max;
   http.certificate_file = options.certificate_file;
   http.key_file = options.key_file;
   return http;

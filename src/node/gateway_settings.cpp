@@ -107,6 +107,11 @@ void declare_queue_limits(OptionTable& table, GatewaySettings& settings) {
       .bytes()
       .range(std::size_t{64} << 10, std::size_t{256} << 20);
   table
+      .add("limit.requests-arriving", settings.values.arriving_bytes_max,
+           "requests that are still arriving, over all connections")
+      .bytes()
+      .range(std::size_t{16} << 20, std::size_t{1} << 40);
+  table
       .add("limit.requests-waiting", settings.values.waiting_bytes_max,
            "requests on their way to the queues")
       .bytes()

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The gateway's HTTP server, where client libraries hide what matters."""
+import contextlib
 import json
 import pathlib
 import ssl
@@ -253,6 +254,39 @@ class Limits(unittest.TestCase):
                         break
                     except (AssertionError, ConnectionError):
                         continue
+
+
+    def test_a_body_that_is_only_announced_takes_no_memory(self):
+        head = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 8000000\r\n\r\n"
+        with Server("--anonymous") as server, contextlib.ExitStack() as stack:
+            before = server.resident_bytes()
+            for _ in range(100):
+                stack.enter_context(server.connect()).send(head + "x" * 100)
+            with server.connect() as connection:
+                connection.send("GET /health HTTP/1.1\r\nHost: h\r\n\r\n")
+                self.assertEqual(connection.answer()[0], 200)
+            self.assertLess(server.resident_bytes() - before, 20_000_000)
+
+    def test_what_arrives_at_once_is_bounded(self):
+        body = json.dumps({"QueueUrl": queue_url("q"), "MessageBody": "x" * 600_000})
+        with Server("--anonymous", "--arriving", 1 << 21) as server:
+            with server.connect() as connection:
+                connection.send(create("q"))
+                self.assertEqual(connection.answer()[0], 200)
+            with contextlib.ExitStack() as stack:
+                for _ in range(10):  # each keeps half a megabyte, until one is told to try again
+                    connection = stack.enter_context(server.connect())
+                    with contextlib.suppress(ConnectionError):
+                        connection.send(request("SendMessage", body)[:-100_000])
+                    if connection.readable(0.2):
+                        break
+                status, _, text = connection.answer()
+                self.assertEqual((status, text), (
+                    503, b"too much is arriving at the moment: try again\n"))
+                self.assertTrue(connection.closed())
+            with server.connect() as connection:
+                connection.send(request("SendMessage", body))
+                self.assertEqual(connection.answer()[0], 200)
 
 
 class Drain(unittest.TestCase):

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import select
 import socket
 import subprocess
 
@@ -36,6 +37,11 @@ class Server:
 
     def connect(self):
         return Connection(self.port)
+
+    def resident_bytes(self):
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
+        line, = (line for line in status.splitlines() if line.startswith("VmRSS:"))
+        return int(line.split()[1]) * 1024
 
 
 class Connection:
@@ -74,6 +80,9 @@ class Connection:
             assert self.receive_more(), "closed within a body"
         body, self.rest = self.rest[:size], self.rest[size:]
         return status, fields, body
+
+    def readable(self, seconds):
+        return bool(select.select([self.socket], [], [], seconds)[0])
 
     def closed(self):
         """Waits for the other side to close."""

@@ -1,6 +1,6 @@
 // A gateway over the service in memory, for tests from outside:
 //   gateway_test_server [--port N] [--threads N] [--credentials FILE] [--anonymous]
-//     [--certificate FILE --key FILE] [--connections N] [--seconds N]
+//     [--certificate FILE --key FILE] [--connections N] [--arriving BYTES] [--seconds N]
 // Prints its port. Reads a line from its input at the end of which it drains;
 // the end of the input ends it.
 #include <chrono>
@@ -28,6 +28,7 @@ int main(int count, char** arguments) try {
     if (name == "--credentials") credentials = Credentials::load(value(), "000000000000");
     if (name == "--certificate") http.certificate_file = value();
     if (name == "--key") http.key_file = value();
+    if (name == "--arriving") http.arriving_bytes_max = std::stoul(value());
     if (name == "--connections") http.connections_max = std::stoul(value());
     if (name == "--seconds")
       http.head_max = http.idle_max = http.transfer_max = std::chrono::seconds(std::stoi(value()));
