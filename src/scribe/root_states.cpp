@@ -99,8 +99,12 @@ void Roots::on_states_ack(PeerRef from, const wire::RootStatesAck& message) {
 // Neighbours that leave at once, as when a whole cluster stops, do not wait for
 // each other.
 void Roots::on_leaving(PeerRef peer) {
-  transfers_.cancel(peer);
   if (!is_leaving(peer)) leaving_.push_back(peer);
+  lose_successor(peer);
+}
+
+void Roots::lose_successor(PeerRef peer) {
+  transfers_.cancel(peer);
   for (auto& [id, record] : registry_.records()) {
     if (!record.own || record.successor != peer) continue;
     record.successor = {};

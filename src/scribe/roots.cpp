@@ -169,8 +169,8 @@ void Roots::review_own(const Id& id, RootRecord& record) {
 }
 
 void Roots::peer_failed(PeerRef peer) {
-  transfers_.cancel(peer);
   std::erase(leaving_, peer);
+  lose_successor(peer);
   std::vector<Id> finished;
   for (auto& [id, search] : searches_) {
     if (std::erase(search.unanswered, peer) > 0 && search.unanswered.empty()) {

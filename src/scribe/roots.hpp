@@ -88,6 +88,7 @@ class Roots {
   void begin_handover(const Id& id, RootRecord& record, PeerRef closer);
   void hand_over_or_drop(const Id& id, RootRecord& record);
   void on_leaving(PeerRef peer);
+  void lose_successor(PeerRef peer);
   bool is_leaving(PeerRef peer) const;
   bool take_over(PeerRef from, const wire::GroupState& state);
   bool keep(const wire::GroupState& state);

@@ -371,6 +371,13 @@ TEST_P(FailureTest, ARootAndItsSuccessorsThatDepartAtOnceLoseNothing) {
   expect_sound_within(5s);
 }
 
+TEST_P(FailureTest, AWholeRingThatDepartsAtOnceWaitsForNobody) {
+  grow(40);
+  for (Box* box : net.live()) box->peer->depart();
+  const auto gone = [](const Box* box) { return box->peer->departed(); };
+  EXPECT_TRUE(net.run_until([&] { return std::ranges::all_of(net.live(), gone); }, 500ms));
+}
+
 TEST_P(FailureTest, ARestartedPeerIsANewOneToEverybody) {
   grow(30);
   const PeerRef member = net.members(group)[3];
