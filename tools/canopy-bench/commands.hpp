@@ -2,12 +2,12 @@
 // one's exit status (0 done, 1 failed, 2 wrong usage or input) lands in `status`.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "common/cli.hpp"
 
 namespace canopy::tools {
 
-void add_log_command(CLI::App& app, int& status);
-void add_queue_command(CLI::App& app, int& status);
-void add_http_echo_command(CLI::App& app, int& status);
+void add_log_command(cli::Command program, int& status);
+void add_queue_command(cli::Command program, int& status);
+void add_http_echo_command(cli::Command program, int& status);
 
 }  // namespace canopy::tools

@@ -194,22 +194,21 @@ int run(const LogBench& bench) {
 
 }  // namespace
 
-void add_log_command(CLI::App& app, int& status) {
+void add_log_command(cli::Command program, int& status) {
   const auto bench = std::make_shared<LogBench>();
-  CLI::App* command = app.add_subcommand(
+  cli::Command command = program.command(
       "log", "Compare the store's log with plain write and fdatasync of the same bytes");
-  command->add_option("--directory", bench->directory, "Where: on the disk that matters")
-      ->capture_default_str();
-  command->add_option("--size", bench->size, "Bytes of a record")->capture_default_str();
-  command->add_option("--seconds", bench->seconds, "How long for each batch size")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--batch", bench->batches, "Records a sync; several numbers are several runs")
-      ->check(CLI::PositiveNumber)
-      ->delimiter(',')
-      ->capture_default_str();
-  command->add_flag("--json", bench->json, "One object a line");
-  command->callback([bench, &status] { status = run(*bench); });
+  command.option("--directory", bench->directory, "Where: on the disk that matters").show_default();
+  command.option("--size", bench->size, "Bytes of a record").show_default();
+  command.option("--seconds", bench->seconds, "How long for each batch size")
+      .positive()
+      .show_default();
+  command.option("--batch", bench->batches, "Records a sync; several numbers are several runs")
+      .positive()
+      .separated_by(',')
+      .show_default();
+  command.flag("--json", bench->json, "One object a line");
+  command.action([bench, &status] { status = run(*bench); });
 }
 
 }  // namespace canopy::tools

@@ -50,80 +50,79 @@ std::string check_batch(const std::string& text) {
   return parse_batch(text) ? "" : fmt::format("'{}' is neither N nor N..M within 1 to 10", text);
 }
 
-void add_load_options(CLI::App& command, const Command& options) {
-  command.add_option("--connections", options->plan.connections, "Connections, kept open")
-      ->check(CLI::Range(1, 50'000))
-      ->capture_default_str();
-  command.add_option("--threads", options->plan.threads, "Threads that make the load")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  command.add_option("--size", options->plan.size, "Bytes of a message's body")
-      ->check(CLI::Range(body_size_min, std::size_t{batch_bytes_max}))
-      ->capture_default_str();
-  command.add_option("--seconds", options->settings.seconds, "How long it is measured")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command.add_option("--warm-up", options->settings.warm_up_seconds, "How long it runs before")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+void add_load_options(cli::Command command, const Command& options) {
+  command.option("--connections", options->plan.connections, "Connections, kept open")
+      .range(1, 50'000)
+      .show_default();
+  command.option("--threads", options->plan.threads, "Threads that make the load")
+      .range(1, 64)
+      .show_default();
+  command.option("--size", options->plan.size, "Bytes of a message's body")
+      .range(body_size_min, std::size_t{batch_bytes_max})
+      .show_default();
+  command.option("--seconds", options->settings.seconds, "How long it is measured")
+      .positive()
+      .show_default();
+  command.option("--warm-up", options->settings.warm_up_seconds, "How long it runs before")
+      .not_negative()
+      .show_default();
   command
-      .add_option("--rate", options->settings.rate,
-                  "Messages a second to start, however slow the answers are; a request's latency "
-                  "counts from the time at which it was due")
-      ->check(CLI::PositiveNumber);
-  command.add_flag("--json", options->json, "One object on one line");
+      .option("--rate", options->settings.rate,
+              "Messages a second to start, however slow the answers are; a request's latency "
+              "counts from the time at which it was due")
+      .positive();
+  command.flag("--json", options->json, "One object on one line");
 }
 
-void add_mode_options(CLI::App& command, const Command& options) {
-  command.add_option("--endpoint", options->endpoint, "http://HOST:PORT")->required();
+void add_mode_options(cli::Command command, const Command& options) {
+  command.option("--endpoint", options->endpoint, "http://HOST:PORT").required();
   command
-      .add_option("--mode", options->settings.mode,
-                  "send; receive (and delete); mixed: every second connection receives")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, Mode>{
-          {"send", Mode::send}, {"receive", Mode::receive}, {"mixed", Mode::mixed}}))
-      ->default_str("send");
+      .choice<Mode>("--mode", options->settings.mode,
+                    {{"send", Mode::send}, {"receive", Mode::receive}, {"mixed", Mode::mixed}},
+                    "send; receive (and delete); mixed: every second connection receives")
+      .show_default("send");
   command
-      .add_option("--batch", options->batch,
-                  "Messages a request, 1 to 10; 1..10 draws each time between both")
-      ->check(check_batch)
-      ->capture_default_str();
+      .option("--batch", options->batch,
+              "Messages a request, 1 to 10; 1..10 draws each time between both")
+      .check(check_batch)
+      .show_default();
   command
-      .add_option("--backlog", options->settings.backlog,
-                  "Messages in the queues before it receives; in mode receive they are filled "
-                  "again, uncounted, whenever they are empty. Without it, mode receive takes what "
-                  "can be sent in --seconds, up to 100,000")
-      ->check(counting_number);
-  command.add_option("--queues", options->settings.queues, "Queues to spread the connections over")
-      ->check(CLI::Range(1, 1'000))
-      ->capture_default_str();
-  command.add_flag("--fifo", options->plan.fifo,
-                   "FIFO queues, with a message group for each connection; checks the order");
-  command.add_flag("--prefetch", options->plan.prefetch,
-                   "Receivers ask for the next messages together with deleting the last");
+      .option("--backlog", options->settings.backlog,
+              "Messages in the queues before it receives; in mode receive they are filled "
+              "again, uncounted, whenever they are empty. Without it, mode receive takes what "
+              "can be sent in --seconds, up to 100,000")
+      .check(counting_number);
+  command.option("--queues", options->settings.queues, "Queues to spread the connections over")
+      .range(1, 1'000)
+      .show_default();
+  command.flag("--fifo", options->plan.fifo,
+               "FIFO queues, with a message group for each connection; checks the order");
+  command.flag("--prefetch", options->plan.prefetch,
+               "Receivers ask for the next messages together with deleting the last");
 }
 
-void add_signing_options(CLI::App& command, const Command& options) {
-  command.add_flag("--signed", options->is_signed, "Sign every request (version 4)");
-  command.add_option("--access-key", options->key.key_id, "Key id to sign with")
-      ->envname("AWS_ACCESS_KEY_ID");
-  command.add_option("--secret", options->key.secret, "Its secret")
-      ->envname("AWS_SECRET_ACCESS_KEY");
-  command.add_option("--region", options->key.region, "Region to sign for")->capture_default_str();
+void add_signing_options(cli::Command command, const Command& options) {
+  command.flag("--signed", options->is_signed, "Sign every request (version 4)");
+  command.option("--access-key", options->key.key_id, "Key id to sign with")
+      .environment("AWS_ACCESS_KEY_ID");
+  command.option("--secret", options->key.secret, "Its secret")
+      .environment("AWS_SECRET_ACCESS_KEY");
+  command.option("--region", options->key.region, "Region to sign for").show_default();
 }
 
 void check(QueueCommand& options) {
   options.settings.batch = *parse_batch(options.batch);
   options.plan.threads = std::min(options.plan.threads, options.plan.connections);
   if (options.plan.size * options.settings.batch.max > batch_bytes_max)
-    throw CLI::ValidationError("--size", "a batch of these has more than 1,048,576 bytes");
+    throw cli::Mistake("--size: a batch of these has more than 1,048,576 bytes");
   if (options.settings.mode == Mode::mixed && options.plan.connections < 2)
-    throw CLI::ValidationError("--connections", "mode mixed takes at least 2");
+    throw cli::Mistake("--connections: mode mixed takes at least 2");
   if (2 * options.settings.queues > std::max(2U, options.plan.connections))
-    throw CLI::ValidationError("--queues", "each takes two connections");
+    throw cli::Mistake("--queues: each takes two connections");
   if (options.plan.prefetch && options.settings.rate)
-    throw CLI::ValidationError("--prefetch", "does not go with --rate");
+    throw cli::Mistake("--prefetch: does not go with --rate");
   if (options.is_signed && (options.key.key_id.empty() || options.key.secret.empty()))
-    throw CLI::ValidationError("--signed", "needs --access-key and --secret");
+    throw cli::Mistake("--signed: needs --access-key and --secret");
   if (options.is_signed) options.plan.key = options.key;
 }
 
@@ -150,27 +149,27 @@ int run_echo(QueueCommand& options) {
 
 }  // namespace
 
-void add_queue_command(CLI::App& app, int& status) {
+void add_queue_command(cli::Command program, int& status) {
   const auto options = std::make_shared<QueueCommand>();
-  CLI::App* command = app.add_subcommand(
+  cli::Command command = program.command(
       "queue",
       "Load an SQS endpoint and check what comes back. Creates queues of its own and deletes them "
       "in the end. The exit status is 1 if messages were lost or invented");
-  add_mode_options(*command, options);
-  add_load_options(*command, options);
-  add_signing_options(*command, options);
-  command->callback([options, &status] { status = run_queue(*options); });
+  add_mode_options(command, options);
+  add_load_options(command, options);
+  add_signing_options(command, options);
+  command.action([options, &status] { status = run_queue(*options); });
 }
 
-void add_http_echo_command(CLI::App& app, int& status) {
+void add_http_echo_command(cli::Command program, int& status) {
   const auto options = std::make_shared<QueueCommand>();
-  CLI::App* command = app.add_subcommand(
+  cli::Command command = program.command(
       "http-echo", "The same load on a bare HTTP server that answers with what it is sent");
-  add_load_options(*command, options);
-  command->add_option("--server-threads", options->server_threads, "Threads of the server")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  command->callback([options, &status] { status = run_echo(*options); });
+  add_load_options(command, options);
+  command.option("--server-threads", options->server_threads, "Threads of the server")
+      .range(1, 64)
+      .show_default();
+  command.action([options, &status] { status = run_echo(*options); });
 }
 
 }  // namespace canopy::tools

@@ -1,10 +1,10 @@
 #include "canopy/arguments.hpp"
 
+#include <charconv>
 #include <functional>
-#include <iostream>
+#include <system_error>
 #include <utility>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <canopy/message.hpp>
@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "base/words.hpp"
 #include "canopy/failure.hpp"
+#include "common/cli.hpp"
 #include "common/whole_number.hpp"
 #include "node/control_path.hpp"
 
@@ -45,8 +46,10 @@ constexpr const char* examples =
 // What is wrong with a --timeout. A third of a year is longer than anybody
 // waits, and can be added to any time.
 std::string seconds(const std::string& text) {
+  const char* const end = text.data() + text.size();
   double value = 0;
-  if (CLI::detail::lexical_cast(text, value) && value >= 0.001 && value <= 1e7) return "";
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && stop == end && value >= 0.001 && value <= 1e7) return "";
   return "'" + text + "' is no time: give seconds, from 0.001 to 10000000";
 }
 
@@ -60,67 +63,59 @@ constexpr std::size_t header_value_bytes_max = 0xffff;
 
 class Parser {
  public:
-  Parser() : app_(summary, "canopy") {
-    app_.footer(examples);
-    app_.set_version_flag("--version", "canopy " CANOPY_VERSION, "Print the version");
-    app_.require_subcommand(1);
-    app_.add_option("--control", arguments_.control,
-                    "Socket of the daemon (default " + node::default_control_path() + ")")
-        ->envname("CANOPY_CONTROL")
-        ->type_name("SOCKET");
-    app_.add_flag("--json", arguments_.json, "Print JSON, one object a line");
-    app_.add_option("--timeout", timeout_, "Longest wait, in seconds (default 30; join: no end)")
-        ->check(seconds)
-        ->type_name("S");
+  Parser() : line_("canopy", summary, "Print the version") {
+    line_.footer(examples);
+    line_.require_command();
+    line_
+        .option("--control", arguments_.control,
+                "Socket of the daemon (default " + node::default_control_path() + ")")
+        .environment("CANOPY_CONTROL")
+        .value_name("SOCKET");
+    line_.flag("--json", arguments_.json, "Print JSON, one object a line");
+    line_.option("--timeout", timeout_, "Longest wait, in seconds (default 30; join: no end)")
+        .check(seconds)
+        .value_name("S");
     add_looking();
     add_messages();
-    queue_.emplace(*add("queue", "Work with the queues of the daemon's gateway",
-                        [this] { arguments_.command = queue_->command(); }));
+    queue_.emplace(add("queue", "Work with the queues of the daemon's gateway",
+                       [this] { arguments_.command = queue_->command(); }));
   }
 
   std::optional<Arguments> parse(int argc, const char* const* argv) {
     try {
-      app_.parse(argc, argv);
-    } catch (const CLI::Success& request) {
-      app_.exit(request);
-      return std::nullopt;
-    } catch (const CLI::ParseError& error) {
-      throw UsageError(problem(argc, error));
+      if (!line_.parse(argc, argv)) return std::nullopt;
+    } catch (const cli::Mistake& mistake) {
+      throw UsageError(problem(argc, mistake));
     }
     if (arguments_.control.empty()) arguments_.control = node::default_control_path();
     if (timeout_ > 0)
       arguments_.timeout = Duration(static_cast<std::int64_t>(timeout_ * 1'000'000));
-    for (const auto& finish : finishers_)
-      if (app_.got_subcommand(finish.first)) finish.second();
     return arguments_;
   }
 
  private:
-  template <class Finish>
-  CLI::App* add(const char* name, const char* help, Finish finish) {
-    CLI::App* command = app_.add_subcommand(name, help);
-    command->fallthrough();
-    command->footer("");
-    finishers_.emplace_back(command, std::move(finish));
+  cli::Command add(const char* name, const char* help, const std::function<void()>& finish) {
+    cli::Command command = line_.command(name, help);
+    command.take_options_of_parent();
+    command.footer("");
+    command.action(finish);
     return command;
   }
 
   void add_looking() {
-    CLI::App* command = add("status", "Show the daemon and its place in the ring",
-                            [this] { arguments_.command = status_; });
-    command->add_flag("--counters", status_.counters, "Show all counters as well");
+    cli::Command command = add("status", "Show the daemon and its place in the ring",
+                               [this] { arguments_.command = status_; });
+    command.flag("--counters", status_.counters, "Show all counters as well");
 
     add("ring", "List every peer of the cluster, in id order",
         [this] { arguments_.command = RingCommand{}; });
 
     command = add("route", "Show the peers on the way to a key", [this] { finish_route(); });
-    command->footer("Give one of KEY, --name and --group.");
-    command->add_option("key", key_, "Up to 40 hexadecimal digits; missing ones are 0")
-        ->type_name("KEY");
-    command->add_option("--name", route_.name, "The key is the hash of this text")
-        ->type_name("TEXT");
-    command->add_option("--group", route_.group, "The key is the id of this group")
-        ->type_name("GROUP");
+    command.footer("Give one of KEY, --name and --group.");
+    command.option("key", key_, "Up to 40 hexadecimal digits; missing ones are 0")
+        .value_name("KEY");
+    command.option("--name", route_.name, "The key is the hash of this text").value_name("TEXT");
+    command.option("--group", route_.group, "The key is the id of this group").value_name("GROUP");
 
     add("groups", "List the groups in whose trees the daemon is",
         [this] { arguments_.command = GroupsCommand{}; });
@@ -128,47 +123,46 @@ class Parser {
     command = add("tree", "Draw the whole tree of a group, its members marked with *",
                   [this] { finish_tree(); });
     add_group(command, tree_.group);
-    command->add_flag("--dot", tree_.dot, "For Graphviz");
+    command.flag("--dot", tree_.dot, "For Graphviz");
 
     add("shutdown", "Let the daemon leave the ring and end",
         [this] { arguments_.command = ShutdownCommand{}; });
   }
 
   void add_messages() {
-    CLI::App* command =
+    cli::Command command =
         add("create", "Make a group known before anybody joins it (joining does so, too)",
             [this] { finish_create(); });
     add_group(command, create_.group);
 
     command = add("join", "Join groups and print what is published, until Ctrl-C",
                   [this] { finish_join(); });
-    command->add_option("groups", join_.groups, "NAME or NAME@CREATOR, several if you like")
-        ->required()
-        ->type_name("GROUP");
-    command->add_option("--count", join_.count, "End after this many messages")
-        ->check(counting_number)
-        ->type_name("N");
-    command->footer(
+    command.option("groups", join_.groups, "NAME or NAME@CREATOR, several if you like")
+        .required()
+        .value_name("GROUP");
+    command.option("--count", join_.count, "End after this many messages")
+        .check(counting_number)
+        .value_name("N");
+    command.footer(
         "\"joined\" on standard error (with --json, an event line) says that the daemon\n"
         "is in the tree: whatever anybody publishes from then on arrives.");
 
     command =
         add("publish", "Send a message to the members of a group", [this] { finish_publish(); });
     add_group(command, publish_.group);
-    command->add_option("text", publish_.text, "The message, or - for standard input")
-        ->type_name("TEXT");
-    command->add_flag("--lines", publish_.lines, "Standard input has a message in each line");
-    command->add_option("--header", headers_, "A header for each message; repeatable")
-        ->type_name("KEY=VALUE")
-        ->expected(1)
-        ->take_all();
-    command->add_option("--ack", ack_, "Wait until the group's root has it (root, the default)")
-        ->check(ack_mode)
-        ->type_name("none|root");
+    text_ = command.option("text", publish_.text, "The message, or - for standard input")
+                .value_name("TEXT");
+    command.flag("--lines", publish_.lines, "Standard input has a message in each line");
+    command.option("--header", headers_, "A header for each message; repeatable")
+        .value_name("KEY=VALUE")
+        .repeatable();
+    command.option("--ack", ack_, "Wait until the group's root has it (root, the default)")
+        .check(ack_mode)
+        .value_name("none|root");
   }
 
-  static void add_group(CLI::App* command, std::string& group) {
-    command->add_option("group", group, "NAME or NAME@CREATOR")->required()->type_name("GROUP");
+  static void add_group(cli::Command command, std::string& group) {
+    command.option("group", group, "NAME or NAME@CREATOR").required().value_name("GROUP");
   }
 
   void finish_route() {
@@ -209,7 +203,7 @@ class Parser {
     if (publish_.lines && publish_.text.empty()) publish_.text = "-";
     if (publish_.lines && publish_.text != "-")
       throw UsageError("publish: --lines reads standard input: give - instead of the text");
-    if (publish_.text.empty() && !text_given())
+    if (publish_.text.empty() && !text_->given())
       throw UsageError("publish: no message: give its text, or - for standard input");
     for (const std::string& header : headers_) {
       const std::size_t equals = header.find('=');
@@ -241,46 +235,27 @@ class Parser {
     }
   }
 
-  bool text_given() const {
-    return app_.get_subcommand("publish")->get_option("text")->count() > 0;
-  }
-
-  // The innermost command that was given, and the words that led to it.
-  struct Used {
-    const CLI::App* command;
-    std::string words;  // "queue send "
-  };
-  Used used() const {
-    Used used{&app_, ""};
-    while (!used.command->get_subcommands().empty()) {
-      used.command = used.command->get_subcommands().front();
-      used.words += used.command->get_name() + " ";
-    }
-    return used;
-  }
-
-  // CLI11's words for it, unless a command itself is misspelt or missing.
-  std::string problem(int argc, const CLI::ParseError& error) const {
+  // What the command line says of it, unless a command itself is misspelt or missing.
+  std::string problem(int argc, const cli::Mistake& mistake) const {
     if (argc < 2) return "no command: canopy --help lists them";
-    const auto [command, words] = used();
-    std::vector<std::string> names;
-    for (const CLI::App* known : command->get_subcommands({})) names.push_back(known->get_name());
-    for (const std::string& word : app_.remaining(true)) {
-      if (names.empty() || word.starts_with("-")) continue;
-      const std::string_view near = nearest_word(word, names);
+    const auto [words, commands, rest] = line_.understood();
+    for (const std::string& word : rest) {
+      if (commands.empty() || word.starts_with("-")) continue;
+      const std::string_view near = nearest_word(word, commands);
       return fmt::format("no command '{}{}': {}", words, word,
                          near.empty() ? fmt::format("canopy {}--help lists them", words)
                                       : fmt::format("did you mean {}{}?", words, near));
     }
-    return fmt::format("{}: canopy {}--help shows how", error.what(), words);
+    return fmt::format("{}: canopy {}--help shows how", mistake.what(), words);
   }
 
-  CLI::App app_;
+  cli::CommandLine line_;
   Arguments arguments_;
   double timeout_ = 0;
   std::string key_;
   std::vector<std::string> headers_;
   std::string ack_;
+  std::optional<cli::Option> text_;
   StatusCommand status_;
   RouteCommand route_;
   CreateCommand create_;
@@ -288,7 +263,6 @@ class Parser {
   PublishCommand publish_;
   TreeCommand tree_;
   std::optional<QueueParser> queue_;
-  std::vector<std::pair<CLI::App*, std::function<void()>>> finishers_;
 };
 
 }  // namespace

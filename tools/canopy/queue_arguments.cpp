@@ -1,8 +1,8 @@
 #include "canopy/queue_arguments.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "base/option_value.hpp"
 #include "canopy/failure.hpp"
 #include "common/whole_number.hpp"
 
@@ -35,9 +35,8 @@ constexpr const char* call_footer =
 
 // A third of a year, as that of --timeout.
 std::string whole_seconds(const std::string& text) {
-  std::uint64_t value = 0;
-  if (CLI::detail::lexical_cast(text, value) && value <= 10'000'000 && !text.starts_with("-"))
-    return "";
+  const auto value = OptionValue<std::uint64_t>::parse(text);
+  if (value && *value <= 10'000'000) return "";
   return "'" + text + "' is no time: give whole seconds";
 }
 
@@ -67,14 +66,14 @@ QueueSend::Attribute message_attribute(const std::string& text) {
 
 class QueueParser::Words {
  public:
-  explicit Words(CLI::App& app) : app_(app) {
-    app.require_subcommand(1);
-    app.footer(queue_examples);
-    app.add_option("--account", account_, "Whose queues (default: the daemon's default account)")
-        ->check(account)
-        ->type_name("DIGITS");
-    app.add_option("--region", region_, "Of the queues (default: the daemon's default region)")
-        ->type_name("NAME");
+  explicit Words(cli::Command queue) : queue_(queue) {
+    queue.require_command();
+    queue.footer(queue_examples);
+    queue.option("--account", account_, "Whose queues (default: the daemon's default account)")
+        .check(account)
+        .value_name("DIGITS");
+    queue.option("--region", region_, "Of the queues (default: the daemon's default region)")
+        .value_name("NAME");
     add_list();
     add_create();
     add_send();
@@ -89,74 +88,74 @@ class QueueParser::Words {
 
   QueueCommand command() const {
     QueueCommand command{account_, region_, {}};
-    for (const auto& [app, finish] : finishers_)
-      if (app_.got_subcommand(app)) finish(command);
+    finish_(command);
     return command;
   }
 
  private:
   using Finish = std::function<void(QueueCommand&)>;
 
-  CLI::App* add(const char* name, const char* help, Finish finish) {
-    CLI::App* app = app_.add_subcommand(name, help);
-    app->fallthrough();
-    app->footer("");
-    finishers_.emplace_back(app, std::move(finish));
-    return app;
+  cli::Command add(const char* name, const char* help, const Finish& finish) {
+    cli::Command command = queue_.command(name, help);
+    command.take_options_of_parent();
+    command.footer("");
+    command.action([this, finish] { finish_ = finish; });
+    return command;
   }
   // One whose words need no further look.
   template <class What>
-  CLI::App* add(const char* name, const char* help, const What& what) {
+  cli::Command add(const char* name, const char* help, const What& what) {
     return add(name, help, Finish([&what](QueueCommand& command) { command.what = what; }));
   }
 
-  static CLI::Option* add_queue(CLI::App* app, std::string& queue) {
-    return app->add_option("queue", queue, "Name or URL")->required()->type_name("QUEUE");
+  static void add_queue(cli::Command command, std::string& queue) {
+    command.option("queue", queue, "Name or URL").required().value_name("QUEUE");
   }
-  static void add_attributes(CLI::App* app, std::vector<std::string>& attributes, const char* form,
-                             const char* help) {
-    app->add_option("--attribute", attributes, help)->type_name(form)->expected(1)->take_all();
+  static void add_attributes(cli::Command command, std::vector<std::string>& attributes,
+                             const char* form, const char* help) {
+    command.option("--attribute", attributes, help).value_name(form).repeatable();
   }
-  static void add_yes(CLI::App* app, bool& sure) {
-    app->add_flag("--yes,-y", sure, "Do not ask first, which is done on a terminal only");
+  static void add_yes(cli::Command command, bool& sure) {
+    command.flag("--yes,-y", sure, "Do not ask first, which is done on a terminal only");
   }
 
   void add_list() {
-    CLI::App* app = add("ls", "List the queues and how many messages are in them", list_);
-    app->add_option("prefix", list_.prefix, "Only those whose names begin like this")
-        ->type_name("PREFIX");
+    cli::Command command = add("ls", "List the queues and how many messages are in them", list_);
+    command.option("prefix", list_.prefix, "Only those whose names begin like this")
+        .value_name("PREFIX");
   }
 
   void add_create() {
-    CLI::App* app = add("create", "Make a queue", Finish([this](QueueCommand& command) {
-                          QueueCreate create = create_;
-                          for (const std::string& text : attributes_)
-                            create.attributes.insert(key_and_value(text));
-                          command.what = std::move(create);
-                        }));
-    app->add_option("name", create_.name, "1 to 80 letters, digits, - and _")
-        ->required()
-        ->type_name("NAME");
-    app->add_flag("--fifo", create_.fifo, "In strict order; .fifo is put behind the name");
-    add_attributes(app, attributes_, "K=V",
+    cli::Command command = add("create", "Make a queue", Finish([this](QueueCommand& result) {
+                                 QueueCreate create = create_;
+                                 for (const std::string& text : attributes_)
+                                   create.attributes.insert(key_and_value(text));
+                                 result.what = std::move(create);
+                               }));
+    command.option("name", create_.name, "1 to 80 letters, digits, - and _")
+        .required()
+        .value_name("NAME");
+    command.flag("--fifo", create_.fifo, "In strict order; .fifo is put behind the name");
+    add_attributes(command, attributes_, "K=V",
                    "As CreateQueue of AWS has it: VisibilityTimeout, DelaySeconds, "
                    "RedrivePolicy...; repeatable");
   }
 
   void add_send() {
-    CLI::App* app = add("send", "Send messages to a queue",
-                        Finish([this](QueueCommand& command) { command.what = finished_send(); }));
-    add_queue(app, send_.queue);
-    text_ = app->add_option("text", send_.text, "The message, or - for standard input");
-    text_->type_name("TEXT");
-    app->add_flag("--lines", send_.lines, "Standard input has a message in each line");
-    app->add_option("--group", send_.group, "Message group, which a FIFO queue keeps in order");
-    app->add_option("--dedup", send_.deduplication,
-                    "Deduplication id of a FIFO queue: sent again within 5 minutes it is dropped");
-    app->add_option("--delay", send_.delay_seconds, "Seconds until it can be received")
-        ->check(whole_seconds)
-        ->type_name("S");
-    add_attributes(app, attributes_, "NAME[:TYPE]=VALUE",
+    cli::Command command =
+        add("send", "Send messages to a queue",
+            Finish([this](QueueCommand& result) { result.what = finished_send(); }));
+    add_queue(command, send_.queue);
+    text_ = command.option("text", send_.text, "The message, or - for standard input")
+                .value_name("TEXT");
+    command.flag("--lines", send_.lines, "Standard input has a message in each line");
+    command.option("--group", send_.group, "Message group, which a FIFO queue keeps in order");
+    command.option("--dedup", send_.deduplication,
+                   "Deduplication id of a FIFO queue: sent again within 5 minutes it is dropped");
+    command.option("--delay", send_.delay_seconds, "Seconds until it can be received")
+        .check(whole_seconds)
+        .value_name("S");
+    add_attributes(command, attributes_, "NAME[:TYPE]=VALUE",
                    "Sent along with each message; a type other than String is Number or Binary "
                    "(in base64), or begins like that; repeatable");
   }
@@ -169,50 +168,51 @@ class QueueParser::Words {
     if (send.lines && send.deduplication)
       throw UsageError("queue send: with one --dedup for all --lines only the first would stay");
     if (send.text.empty())
-      throw UsageError(text_->count() == 0
-                           ? "queue send: no message: give its text, or - for standard input"
-                           : "queue send: a message cannot be empty");
+      throw UsageError(text_->given()
+                           ? "queue send: a message cannot be empty"
+                           : "queue send: no message: give its text, or - for standard input");
     for (const std::string& text : attributes_) send.attributes.push_back(message_attribute(text));
     return send;
   }
 
   void add_receive() {
-    CLI::App* app = add("receive", "Receive messages and print them", receive_);
-    app->footer(receive_footer);
-    add_queue(app, receive_.queue);
-    app->add_option("--max", receive_.messages_max, "Up to so many messages (default 1)")
-        ->check(counting_number)
-        ->type_name("N");
-    app->add_option("--wait", receive_.wait_seconds, "Wait so long for them (default 0)")
-        ->check(whole_seconds)
-        ->type_name("S");
-    app->add_option("--visibility", receive_.visibility_seconds,
-                    "Hide them so long from others (default: as the queue has it)")
-        ->check(whole_seconds)
-        ->type_name("S");
-    app->add_flag("--delete", receive_.remove, "Delete what has been printed");
+    cli::Command command = add("receive", "Receive messages and print them", receive_);
+    command.footer(receive_footer);
+    add_queue(command, receive_.queue);
+    command.option("--max", receive_.messages_max, "Up to so many messages (default 1)")
+        .check(counting_number)
+        .value_name("N");
+    command.option("--wait", receive_.wait_seconds, "Wait so long for them (default 0)")
+        .check(whole_seconds)
+        .value_name("S");
+    command
+        .option("--visibility", receive_.visibility_seconds,
+                "Hide them so long from others (default: as the queue has it)")
+        .check(whole_seconds)
+        .value_name("S");
+    command.flag("--delete", receive_.remove, "Delete what has been printed");
   }
 
   void add_peek() {
-    CLI::App* app = add("peek", "Print messages without receiving them", peek_);
-    add_queue(app, peek_.queue);
-    app->add_option("--max", peek_.messages_max, "Up to so many messages (default 10)")
-        ->check(counting_number)
-        ->type_name("N");
+    cli::Command command = add("peek", "Print messages without receiving them", peek_);
+    add_queue(command, peek_.queue);
+    command.option("--max", peek_.messages_max, "Up to so many messages (default 10)")
+        .check(counting_number)
+        .value_name("N");
   }
 
   void add_delete() {
-    CLI::App* app = add("delete", "Delete messages that were received", delete_);
-    add_queue(app, delete_.queue);
-    app->add_option("handles", delete_.receipt_handles, "As receive printed them")
-        ->required()
-        ->type_name("HANDLE");
+    cli::Command command = add("delete", "Delete messages that were received", delete_);
+    add_queue(command, delete_.queue);
+    command.option("handles", delete_.receipt_handles, "As receive printed them")
+        .required()
+        .value_name("HANDLE");
   }
 
   void add_purge() {
-    CLI::App* app = add("purge", "Delete all messages of a queue", purge_);
-    add_queue(app, purge_.queue);
-    add_yes(app, purge_.sure);
+    cli::Command command = add("purge", "Delete all messages of a queue", purge_);
+    add_queue(command, purge_.queue);
+    add_yes(command, purge_.sure);
   }
 
   void add_stats() {
@@ -220,27 +220,27 @@ class QueueParser::Words {
   }
 
   void add_remove() {
-    CLI::App* app = add("rm", "Delete a queue and its messages", remove_);
-    add_queue(app, remove_.queue);
-    add_yes(app, remove_.sure);
+    cli::Command command = add("rm", "Delete a queue and its messages", remove_);
+    add_queue(command, remove_.queue);
+    add_yes(command, remove_.sure);
   }
 
   void add_call() {
-    CLI::App* app = add("call", "Call any action of the Amazon SQS API", call_);
-    app->footer(call_footer);
-    app->add_option("action", call_.action, "SendMessage, ListQueueTags...")
-        ->required()
-        ->type_name("ACTION");
-    app->add_option("json", call_.parameters, "Its parameters (default {}); - for standard input")
-        ->type_name("JSON");
+    cli::Command command = add("call", "Call any action of the Amazon SQS API", call_);
+    command.footer(call_footer);
+    command.option("action", call_.action, "SendMessage, ListQueueTags...")
+        .required()
+        .value_name("ACTION");
+    command.option("json", call_.parameters, "Its parameters (default {}); - for standard input")
+        .value_name("JSON");
   }
 
-  CLI::App& app_;
-  std::vector<std::pair<CLI::App*, Finish>> finishers_;
+  cli::Command queue_;
+  Finish finish_;  // that of the command given
   std::string account_;
   std::string region_;
   std::vector<std::string> attributes_;
-  CLI::Option* text_ = nullptr;
+  std::optional<cli::Option> text_;
   QueueList list_;
   QueueCreate create_;
   QueueSend send_;
@@ -253,7 +253,7 @@ class QueueParser::Words {
   QueueCallAction call_;
 };
 
-QueueParser::QueueParser(CLI::App& app) : words_(std::make_unique<Words>(app)) {}
+QueueParser::QueueParser(cli::Command queue) : words_(std::make_unique<Words>(queue)) {}
 QueueParser::~QueueParser() = default;
 
 QueueCommand QueueParser::command() const { return words_->command(); }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,9 +10,7 @@
 #include <variant>
 #include <vector>
 
-namespace CLI {
-class App;
-}  // namespace CLI
+#include "common/cli.hpp"
 
 namespace canopy::tools {
 
@@ -81,10 +78,10 @@ struct QueueCommand {
 };
 
 // Declares what comes behind `queue`, and reads it once the words are taken
-// apart. The app must outlive it.
+// apart. The command line must outlive it.
 class QueueParser {
  public:
-  explicit QueueParser(CLI::App& app);
+  explicit QueueParser(cli::Command queue);
   ~QueueParser();
 
   // Throws UsageError.

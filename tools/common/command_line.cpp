@@ -133,16 +133,4 @@ std::optional<int> read_command_line(OptionTable& table, const CommandLineText& 
   return 2;
 }
 
-int report(const CLI::App& app, const CLI::ParseError& error) {
-  if (dynamic_cast<const CLI::Success*>(&error) != nullptr) return app.exit(error);
-  const auto commands = app.get_subcommands();
-  const auto unknown = app.remaining();
-  const std::string command = commands.empty() ? "" : commands.front()->get_name() + " ";
-  const std::string problem =
-      commands.empty() && !unknown.empty() ? "no command '" + unknown.front() + "'" : error.what();
-  std::cerr << app.get_name() << ": " << escaped(problem) << ": " << app.get_name() << " "
-            << command << "--help shows how\n";
-  return 2;
-}
-
 }  // namespace canopy::tools

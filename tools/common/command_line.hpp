@@ -1,16 +1,11 @@
 // Brings a program's option table together with the world: the words of its
-// command line (by CLI11), its environment and its configuration file.
+// command line, its environment and its configuration file.
 #pragma once
 
 #include <optional>
 #include <string>
 
 #include "base/option_table.hpp"
-
-namespace CLI {
-class App;
-class ParseError;
-}  // namespace CLI
 
 namespace canopy::tools {
 
@@ -26,10 +21,5 @@ struct CommandLineText {
 // --version, 2 after a mistake), nothing if it is to go on.
 std::optional<int> read_command_line(OptionTable& table, const CommandLineText& text, int argc,
                                      const char* const* argv);
-
-// For programs whose commands have options of their own, without a table: prints
-// the help or the version that was asked for, or what is wrong with the command
-// line, in one line, and returns the exit status.
-int report(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace canopy::tools
