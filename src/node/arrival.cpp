@@ -25,7 +25,7 @@ bool is_refusal(boost::system::error_code error) {
   return error.category() == error_category() && error != errc::protocol;
 }
 
-double seconds(Duration span) { return std::chrono::duration<double>(span).count(); }
+double in_seconds(Duration span) { return std::chrono::duration<double>(span).count(); }
 
 }  // namespace
 
@@ -98,7 +98,7 @@ void Arrival::seed_failed(const std::string& seed, boost::system::error_code err
   if (is_final(error) && !active_) return seed_refused(seed, error, text);
   const Duration pause = seeds_.failed(seed, boot_now());
   log::warn("{}: seed {} {} ({}); trying again in {:.1f} s", name_, seed,
-            is_refusal(error) ? "refuses" : "does not answer", text, seconds(pause));
+            is_refusal(error) ? "refuses" : "does not answer", text, in_seconds(pause));
   if (!active_) dial_due();
 }
 
@@ -108,7 +108,7 @@ void Arrival::seed_refused(const std::string& seed, boost::system::error_code er
   if (!knew_cluster_ || (contacts_.empty() && seeds_.all_refuse()))
     return host_.give_up(error, fmt::format("seed {} refuses: {}", seed, text));
   log::warn("{}: seed {} refuses ({}) and is passed over; trying it again in {:.1f} s", name_, seed,
-            text, seconds(pause));
+            text, in_seconds(pause));
   dial_due();
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t sector_size = 512;
 
-error_code error_of(int number) { return {number, boost::system::system_category()}; }
+error_code system_error_of(int number) { return {number, boost::system::system_category()}; }
 
 }  // namespace
 
@@ -37,14 +37,14 @@ class FaultFile final : public File {
     if (failed) change.bytes.resize(disk_.random_.below(change.bytes.size() + 1));
     FaultDisk::apply(change, node_->seen);
     node_->unsynced.push_back(std::move(change));
-    return failed ? error_of(number) : error_code();
+    return failed ? system_error_of(number) : error_code();
   }
 
   error_code sync() override {
     if (disk_.faults.ignores_syncs) return {};
     if (disk_.fails(disk_.faults.sync_error)) {
       disk_.keep_some(*node_);
-      return error_of(EIO);
+      return system_error_of(EIO);
     }
     for (const FaultDisk::Change& change : node_->unsynced) FaultDisk::apply(change, node_->kept);
     node_->unsynced.clear();
@@ -54,12 +54,13 @@ class FaultFile final : public File {
 
   error_code allocate(std::uint64_t size) override {
     if (size <= node_->seen.size()) return {};
-    if (disk_.used() + size - node_->seen.size() > disk_.faults.room) return error_of(ENOSPC);
+    if (disk_.used() + size - node_->seen.size() > disk_.faults.room)
+      return system_error_of(ENOSPC);
     return truncate(size);
   }
 
   error_code truncate(std::uint64_t size) override {
-    if (disk_.fails(disk_.faults.write_error)) return error_of(EIO);
+    if (disk_.fails(disk_.faults.write_error)) return system_error_of(EIO);
     FaultDisk::Change change{true, size, {}};
     FaultDisk::apply(change, node_->seen);
     node_->unsynced.push_back(std::move(change));
@@ -140,7 +141,7 @@ result<std::vector<std::string>> FaultDisk::list() {
 result<std::string> FaultDisk::read(const std::string& name, std::uint64_t offset,
                                     std::uint64_t size_max) {
   auto found = seen_.find(name);
-  if (found == seen_.end()) return error_of(ENOENT);
+  if (found == seen_.end()) return system_error_of(ENOENT);
   const std::string& bytes = found->second->seen;
   return bytes.substr(std::min<std::uint64_t>(offset, bytes.size()), size_max);
 }
@@ -152,9 +153,9 @@ void FaultDisk::change_names(const std::function<void(Names&)>& change) {
 
 result<std::unique_ptr<File>> FaultDisk::open(const std::string& name, bool create) {
   auto found = seen_.find(name);
-  if (found == seen_.end() && !create) return error_of(ENOENT);
+  if (found == seen_.end() && !create) return system_error_of(ENOENT);
   if (found == seen_.end()) {
-    if (fails(faults.name_error)) return error_of(EIO);
+    if (fails(faults.name_error)) return system_error_of(EIO);
     change_names([name, node = std::make_shared<Node>()](Names& names) { names[name] = node; });
     found = seen_.find(name);
   }
@@ -165,8 +166,8 @@ result<std::unique_ptr<File>> FaultDisk::open(const std::string& name, bool crea
 }
 
 error_code FaultDisk::rename(const std::string& from, const std::string& to) {
-  if (fails(faults.name_error)) return error_of(EIO);
-  if (!seen_.contains(from)) return error_of(ENOENT);
+  if (fails(faults.name_error)) return system_error_of(EIO);
+  if (!seen_.contains(from)) return system_error_of(ENOENT);
   change_names([from, to](Names& names) {
     names[to] = names.at(from);
     names.erase(from);
@@ -175,14 +176,14 @@ error_code FaultDisk::rename(const std::string& from, const std::string& to) {
 }
 
 error_code FaultDisk::remove(const std::string& name) {
-  if (fails(faults.name_error)) return error_of(EIO);
-  if (!seen_.contains(name)) return error_of(ENOENT);
+  if (fails(faults.name_error)) return system_error_of(EIO);
+  if (!seen_.contains(name)) return system_error_of(ENOENT);
   change_names([name](Names& names) { names.erase(name); });
   return {};
 }
 
 error_code FaultDisk::sync() {
-  if (fails(faults.name_error)) return error_of(EIO);
+  if (fails(faults.name_error)) return system_error_of(EIO);
   for (const auto& change : unsynced_) change(kept_);
   unsynced_.clear();
   ++syncs_;

@@ -5,10 +5,10 @@
 namespace canopy::gateway {
 namespace {
 
-const Place place{"eu-west-1", "111122223333", "http://gateway:9324"};
+const Place here{"eu-west-1", "111122223333", "http://gateway:9324"};
 
 std::string parsed(std::string_view url) {
-  const auto name = parse_queue_url(url, place);
+  const auto name = parse_queue_url(url, here);
   return name ? name->region + " " + name->account + " " + name->name : "none";
 }
 
@@ -42,7 +42,7 @@ TEST(QueueUrl, RefusesWhatNamesNoQueue) {
 }
 
 TEST(QueueUrl, IsToldByTheHostThatTheCallerUsed) {
-  EXPECT_EQ(queue_url({"eu-west-1", "000000000000", "q"}, place),
+  EXPECT_EQ(queue_url({"eu-west-1", "000000000000", "q"}, here),
             "http://gateway:9324/000000000000/q");
 }
 

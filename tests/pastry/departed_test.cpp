@@ -7,46 +7,46 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const MonoTime start{100s};
+const MonoTime departure{100s};
 
 TEST(Departed, AreInQuarantineForAWhile) {
   Departed departed(4, 10s, 1h);
-  departed.add(PeerRef(1), false, start);
-  EXPECT_TRUE(departed.in_quarantine(PeerRef(1), start + 9s));
-  EXPECT_FALSE(departed.in_quarantine(PeerRef(1), start + 10s));
-  EXPECT_FALSE(departed.in_quarantine(PeerRef(2), start));
-  EXPECT_EQ(departed.in_quarantine(start), std::vector<PeerRef>{PeerRef(1)});
+  departed.add(PeerRef(1), false, departure);
+  EXPECT_TRUE(departed.in_quarantine(PeerRef(1), departure + 9s));
+  EXPECT_FALSE(departed.in_quarantine(PeerRef(1), departure + 10s));
+  EXPECT_FALSE(departed.in_quarantine(PeerRef(2), departure));
+  EXPECT_EQ(departed.in_quarantine(departure), std::vector<PeerRef>{PeerRef(1)});
 }
 
 TEST(Departed, TheOldestAreForgottenFirst) {
   Departed departed(3, 10s, 1h);
-  for (std::uint32_t i = 0; i < 5; ++i) departed.add(PeerRef(i), false, start);
+  for (std::uint32_t i = 0; i < 5; ++i) departed.add(PeerRef(i), false, departure);
   EXPECT_EQ(departed.size(), 3U);
-  EXPECT_FALSE(departed.in_quarantine(PeerRef(1), start));
-  EXPECT_TRUE(departed.in_quarantine(PeerRef(2), start));
+  EXPECT_FALSE(departed.in_quarantine(PeerRef(1), departure));
+  EXPECT_TRUE(departed.in_quarantine(PeerRef(2), departure));
 }
 
 TEST(Departed, WhoFellSilentIsTriedAgainAfterQuarantineWhoSaidGoodbyeIsNot) {
   Departed departed(4, 10s, 1h);
   Random random(1);
-  departed.add(PeerRef(1), true, start);
-  departed.add(PeerRef(2), false, start);
-  EXPECT_FALSE(departed.pick(random, start + 5s));
-  EXPECT_EQ(departed.pick(random, start + 11s), PeerRef(2));
-  EXPECT_FALSE(departed.pick(random, start + 2h)) << "forgotten by now";
+  departed.add(PeerRef(1), true, departure);
+  departed.add(PeerRef(2), false, departure);
+  EXPECT_FALSE(departed.pick(random, departure + 5s));
+  EXPECT_EQ(departed.pick(random, departure + 11s), PeerRef(2));
+  EXPECT_FALSE(departed.pick(random, departure + 2h)) << "forgotten by now";
   EXPECT_EQ(departed.size(), 0U);
 }
 
 TEST(Departed, WhoIsHeardFromIsForgotten) {
   Departed departed(4, 10s, 1h);
-  departed.add(PeerRef(1), false, start);
+  departed.add(PeerRef(1), false, departure);
   departed.remove(PeerRef(1));
-  EXPECT_FALSE(departed.in_quarantine(PeerRef(1), start));
+  EXPECT_FALSE(departed.in_quarantine(PeerRef(1), departure));
 }
 
 TEST(Departed, OfSizeZeroRememberNobody) {
   Departed departed(0, 10s, 1h);
-  departed.add(PeerRef(1), false, start);
+  departed.add(PeerRef(1), false, departure);
   EXPECT_EQ(departed.size(), 0U);
 }
 

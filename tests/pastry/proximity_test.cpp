@@ -11,58 +11,58 @@ using namespace std::chrono_literals;
 
 constexpr PeerRef a{7};
 constexpr PeerRef b{3};
-const MonoTime start{10s};
+const MonoTime first_sample{10s};
 
 TEST(Proximity, DistanceIsTheLowestRoundTripSeen) {
   Proximity proximity;
   EXPECT_EQ(proximity.distance(a), unknown_distance);
-  proximity.sample(a, 30ms, start);
-  proximity.sample(a, 10ms, start);
-  proximity.sample(a, 50ms, start);
+  proximity.sample(a, 30ms, first_sample);
+  proximity.sample(a, 10ms, first_sample);
+  proximity.sample(a, 50ms, first_sample);
   EXPECT_EQ(proximity.distance(a), 10'000U);
 }
 
 TEST(Proximity, RoundTripIsSmoothed) {
   Proximity proximity;
   EXPECT_FALSE(proximity.round_trip(a));
-  proximity.sample(a, 16ms, start);
+  proximity.sample(a, 16ms, first_sample);
   EXPECT_EQ(proximity.round_trip(a), 16ms);
-  proximity.sample(a, 24ms, start);
+  proximity.sample(a, 24ms, first_sample);
   EXPECT_EQ(proximity.round_trip(a), 17ms);
 }
 
 TEST(Proximity, TimeoutFollowsTheRoundTripBetweenFloorAndCeiling) {
   Proximity proximity;
   EXPECT_EQ(proximity.timeout(a, 50ms, 500ms), 500ms) << "unknown: the ceiling";
-  proximity.sample(a, 100ms, start);
+  proximity.sample(a, 100ms, first_sample);
   EXPECT_EQ(proximity.timeout(a, 50ms, 500ms), 300ms) << "100 ms and four times 50 ms";
-  for (int i = 0; i < 50; ++i) proximity.sample(a, 100ms, start);
+  for (int i = 0; i < 50; ++i) proximity.sample(a, 100ms, first_sample);
   EXPECT_LT(proximity.timeout(a, 50ms, 500ms), 110ms) << "a steady link needs little slack";
   EXPECT_EQ(proximity.timeout(a, 200ms, 500ms), 200ms);
-  proximity.sample(b, 2s, start);
+  proximity.sample(b, 2s, first_sample);
   EXPECT_EQ(proximity.timeout(b, 50ms, 500ms), 500ms);
 }
 
 TEST(Proximity, RemembersWhenAPeerWasHeard) {
   Proximity proximity;
-  EXPECT_FALSE(proximity.heard(a, start)) << "unknown peers are not kept";
-  EXPECT_FALSE(proximity.silence(a, start));
-  proximity.track(a, start);
-  EXPECT_LE(*proximity.silence(a, start + 3s) - 3s, 2ms);
-  EXPECT_TRUE(proximity.heard(a, start + 3s));
-  EXPECT_LE(*proximity.silence(a, start + 4s) - 1s, 2ms);
+  EXPECT_FALSE(proximity.heard(a, first_sample)) << "unknown peers are not kept";
+  EXPECT_FALSE(proximity.silence(a, first_sample));
+  proximity.track(a, first_sample);
+  EXPECT_LE(*proximity.silence(a, first_sample + 3s) - 3s, 2ms);
+  EXPECT_TRUE(proximity.heard(a, first_sample + 3s));
+  EXPECT_LE(*proximity.silence(a, first_sample + 4s) - 1s, 2ms);
 }
 
 TEST(Proximity, TrackingAgainKeepsWhatIsKnown) {
   Proximity proximity;
-  proximity.sample(a, 10ms, start);
-  proximity.track(a, start + 5s);
+  proximity.sample(a, 10ms, first_sample);
+  proximity.track(a, first_sample + 5s);
   EXPECT_EQ(proximity.distance(a), 10'000U);
 }
 
 TEST(Proximity, ForgetsWhomItIsTold) {
   Proximity proximity;
-  for (std::uint32_t i = 0; i < 100; ++i) proximity.sample(PeerRef(i), 1ms, start);
+  for (std::uint32_t i = 0; i < 100; ++i) proximity.sample(PeerRef(i), 1ms, first_sample);
   proximity.remove(PeerRef(5));
   EXPECT_FALSE(proximity.knows(PeerRef(5)));
   proximity.trim([](PeerRef peer) { return peer.index() % 10 == 0; });

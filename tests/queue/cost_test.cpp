@@ -7,7 +7,7 @@
 namespace canopy::queue {
 namespace {
 
-constexpr int messages = 20'000;
+constexpr int message_count = 20'000;
 
 void send_many(Loop& loop, int count) {
   for (int i = 0; i < count; ++i) {
@@ -24,7 +24,7 @@ TEST(QueueCost, OfSendsIsNoRead) {
   Loop loop;
   loop.create("q");
   loop.store->reads = 0;
-  send_many(loop, messages);
+  send_many(loop, message_count);
   EXPECT_EQ(loop.store->reads, 0U);
 }
 
@@ -33,7 +33,7 @@ TEST(QueueCost, OfSendingReceivingAndDeletingInTurnIsNoRead) {
   loop.create("q");
   loop.receive("q");
   loop.store->reads = loop.store->ranges = 0;
-  for (int i = 0; i < messages; i += 10) {
+  for (int i = 0; i < message_count; i += 10) {
     send_many(loop, 10);
     for (const Message& message : loop.receive("q")) {
       loop.begin(DeleteMessage{named("q"), message.receipt_handle});
@@ -48,17 +48,17 @@ TEST(QueueCost, OfSendingReceivingAndDeletingInTurnIsNoRead) {
 TEST(QueueCost, OfABacklogIsOneStepAMessage) {
   Loop loop;
   loop.create("q");
-  send_many(loop, messages);
+  send_many(loop, message_count);
   loop.store->reads = loop.store->steps = loop.store->ranges = 0;
-  for (int i = 0; i < messages; i += 10) {
+  for (int i = 0; i < message_count; i += 10) {
     for (const Message& message : loop.receive("q")) {
       loop.begin(DeleteMessage{named("q"), message.receipt_handle});
     }
     loop.apply_pending();
   }
   EXPECT_EQ(loop.store->reads, 0U);
-  EXPECT_LE(loop.store->steps, static_cast<std::uint64_t>(messages));
-  EXPECT_LT(loop.store->ranges, static_cast<std::uint64_t>(messages / 100));
+  EXPECT_LE(loop.store->steps, static_cast<std::uint64_t>(message_count));
+  EXPECT_LT(loop.store->ranges, static_cast<std::uint64_t>(message_count / 100));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 const PeerRef self{0};
 const PeerRef root{1};
 const PeerRef parent{2};
-const PeerRef other{3};
+const PeerRef other_member{3};
 const PeerRef child{4};
 
 class GroupTest : public testing::Test {
@@ -34,7 +34,7 @@ TEST_F(GroupTest, IsInTheTreeOnceAParentHasAcknowledged) {
 
 TEST_F(GroupTest, TakesOneParentOnly) {
   attach();
-  EXPECT_EQ(group.on_join_ack(other, 7, {root, other}, self), AckVerdict::surplus);
+  EXPECT_EQ(group.on_join_ack(other_member, 7, {root, other_member}, self), AckVerdict::surplus);
   EXPECT_EQ(group.parent(), parent);
 }
 
@@ -54,15 +54,15 @@ TEST_F(GroupTest, RefusesAParentBelowItself) {
 TEST_F(GroupTest, TellsAChangedPathFromTheSame) {
   attach();
   EXPECT_EQ(group.on_root_path(parent, {root, parent}, self), PathVerdict::unchanged);
-  EXPECT_EQ(group.on_root_path(parent, {other, parent}, self), PathVerdict::changed);
-  EXPECT_EQ(group.on_root_path(other, {root, other}, self), PathVerdict::ignored);
+  EXPECT_EQ(group.on_root_path(parent, {other_member, parent}, self), PathVerdict::changed);
+  EXPECT_EQ(group.on_root_path(other_member, {root, other_member}, self), PathVerdict::ignored);
   EXPECT_EQ(group.on_root_path(parent, {root, self, parent}, self), PathVerdict::loop);
   EXPECT_EQ(group.on_join_ack(parent, 7, {root, parent}, self), AckVerdict::path_changed);
 }
 
 TEST_F(GroupTest, TellsChildrenTheNearestAncestorsOfALongPath) {
   group.begin_join(7);
-  group.on_join_ack(parent, 7, {root, other, child, parent}, self);
+  group.on_join_ack(parent, 7, {root, other_member, child, parent}, self);
   EXPECT_EQ(group.path_below(self, 3), (wire::Peers{child, parent, self}));
 }
 
@@ -72,25 +72,25 @@ TEST_F(GroupTest, RemembersItsPathWhileItLooksForAnotherParent) {
   EXPECT_FALSE(group.in_tree());
   EXPECT_TRUE(group.on_root_path(parent));  // still not to be adopted
   EXPECT_TRUE(group.on_root_path(root));
-  EXPECT_FALSE(group.on_root_path(other));
+  EXPECT_FALSE(group.on_root_path(other_member));
 }
 
 TEST_F(GroupTest, BelievesItsParentOnly) {
   attach();
   EXPECT_EQ(group.judge(parent, start), SenderVerdict::parent);
-  EXPECT_EQ(group.judge(other, start), SenderVerdict::stray);
+  EXPECT_EQ(group.judge(other_member, start), SenderVerdict::stray);
 }
 
 TEST_F(GroupTest, BelievesAnybodyWhileItLooksForAParent) {
   group.begin_join(7);
-  EXPECT_EQ(group.judge(other, start), SenderVerdict::tolerated);
+  EXPECT_EQ(group.judge(other_member, start), SenderVerdict::tolerated);
 }
 
 TEST_F(GroupTest, BelievesTheFormerParentForAWhile) {
   attach();
   group.lose_parent();
   group.begin_join(8);
-  group.on_join_ack(other, 8, {root, other}, self);
+  group.on_join_ack(other_member, 8, {root, other_member}, self);
   group.welcome_former_until(start + 1s);
   EXPECT_EQ(group.judge(parent, start), SenderVerdict::tolerated);
   EXPECT_EQ(group.judge(parent, start + 1s), SenderVerdict::stray);
@@ -130,10 +130,10 @@ TEST_F(GroupTest, HasNoPathAboveItAsTheRoot) {
   group.become_root();
   EXPECT_EQ(group.path_below(self, 64), wire::Peers{self});
   EXPECT_FALSE(group.on_root_path(root));
-  EXPECT_EQ(group.judge(other, start), SenderVerdict::stray);
+  EXPECT_EQ(group.judge(other_member, start), SenderVerdict::stray);
   group.hand_over();
   EXPECT_TRUE(group.in_tree());
-  EXPECT_EQ(group.judge(other, start), SenderVerdict::tolerated);
+  EXPECT_EQ(group.judge(other_member, start), SenderVerdict::tolerated);
 }
 
 TEST_F(GroupTest, SeesAMessageForTheFirstTimeOnce) {

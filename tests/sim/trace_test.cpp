@@ -7,13 +7,14 @@
 namespace canopy::sim {
 namespace {
 
-MonoTime at_us(std::int64_t us) { return MonoTime(Duration(us)); }
+MonoTime time_of(std::int64_t us) { return MonoTime(Duration(us)); }
 
 TEST(Trace, writes_a_line_per_event) {
   Trace trace(16);
   std::ostringstream text;
   trace.write_to(text);
-  trace.add(at_us(1'500), *Id::from_hex("150d"), *Id::from_hex("1745"), EventType("GroupJoin"), 87);
+  trace.add(time_of(1'500), *Id::from_hex("150d"), *Id::from_hex("1745"), EventType("GroupJoin"),
+            87);
   EXPECT_EQ(text.str(), "1500 150d 1745 GroupJoin 87\n");
 }
 
@@ -23,7 +24,7 @@ TEST(Trace, hashes_as_its_text_does) {
     std::ostringstream text;
     trace.write_to(text);
     for (int i = 0; i < 100; ++i) {
-      trace.add(at_us(i * 977), Id::hash_of("a" + std::to_string(i), bits),
+      trace.add(time_of(i * 977), Id::hash_of("a" + std::to_string(i), bits),
                 Id::hash_of("b" + std::to_string(i), bits), EventType(i % 2 == 0 ? "Probe" : "x"),
                 static_cast<std::size_t>(i));
     }
@@ -37,7 +38,7 @@ TEST(Trace, hash_depends_on_every_value) {
   const auto hash = [](std::int64_t time, const char* from, const char* to, const char* type,
                        std::size_t bytes) {
     Trace trace(16);
-    trace.add(at_us(time), *Id::from_hex(from), *Id::from_hex(to), EventType(type), bytes);
+    trace.add(time_of(time), *Id::from_hex(from), *Id::from_hex(to), EventType(type), bytes);
     return trace.hash();
   };
   const auto base = hash(1, "0001", "0002", "Probe", 5);

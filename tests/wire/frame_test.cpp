@@ -10,17 +10,16 @@
 #include <canopy/error.hpp>
 
 #include "base/random.hpp"
+#include "frame_bytes.hpp"
 #include "wire/big_endian.hpp"
 
 namespace canopy::wire {
 namespace {
 
+using testing::bytes_of;
+
 constexpr std::size_t idle_memory = 4096;
 constexpr std::size_t largest_slab = 65536;
-
-std::string bytes_of(const EncodedFrame& frame) {
-  return frame.head + std::string(frame.body.view());
-}
 
 std::string frame_bytes(std::uint8_t kind, std::string_view header, std::string_view body) {
   EncodedFrame frame = make_frame(kind, header.size(), Buffer::copy_of(body));

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
+#include "frame_bytes.hpp"
 #include "sample_messages.hpp"
 #include "wire/codec.hpp"
 #include "wire/content.hpp"
@@ -18,9 +19,7 @@
 namespace canopy::wire {
 namespace {
 
-std::string bytes_of(const EncodedFrame& frame) {
-  return frame.head + std::string(frame.body.view());
-}
+using testing::bytes_of;
 
 std::string from_hex(const std::string& text) {
   std::string bytes;

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "frame_bytes.hpp"
 #include "sample_messages.hpp"
 #include "wire/codec.hpp"
 #include "wire/hello.hpp"
@@ -13,12 +14,9 @@
 namespace canopy::wire {
 namespace {
 
+using testing::bytes_of;
 using testing::describe;
 using testing::Sampler;
-
-std::string bytes_of(const EncodedFrame& frame) {
-  return frame.head + std::string(frame.body.view());
-}
 
 // One of the ways in which bytes go wrong.
 void damage(std::string& bytes, Random& random) {
