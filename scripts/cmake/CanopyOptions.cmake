@@ -15,6 +15,13 @@ if(CANOPY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CANOPY_CCACHE})
 endif()
 
+# A link takes a sixth of the time that it takes by binutils' linker.
+find_program(CANOPY_LLD ld.lld)
+mark_as_advanced(CANOPY_LLD)
+if(CANOPY_LLD)
+  add_link_options(-fuse-ld=lld)
+endif()
+
 # canopy_options: language-wide flags. canopy_warnings: only for code written by hand.
 add_library(canopy_options INTERFACE)
 add_library(canopy_warnings INTERFACE)
