@@ -12,7 +12,7 @@
 #include <boost/json/value.hpp>
 #include <boost/throw_exception.hpp>
 
-#include "gateway/base64.hpp"
+#include "base/base64.hpp"
 
 namespace canopy::gateway {
 

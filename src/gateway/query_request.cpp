@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "gateway/base64.hpp"
+#include "base/base64.hpp"
 
 namespace canopy::gateway {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "gateway/base64.hpp"
+#include "base/base64.hpp"
 #include "gateway/member_name.hpp"
 
 namespace canopy::gateway {

@@ -4,7 +4,6 @@
 
 #include "base/text.hpp"
 #include "gateway/authenticator.hpp"
-#include "gateway/base64.hpp"
 #include "gateway/percent.hpp"
 
 namespace canopy::gateway {
@@ -241,14 +240,6 @@ TEST(Credentials, SayInWhichLineTheyAreWrong) {
   EXPECT_EQ(wrong("[a]\naws_access_key_id=A\naws_secret_access_key=s\n"
                   "[b]\naws_access_key_id=A\naws_secret_access_key=s"),
             "credentials, line 4: A is there twice");
-}
-
-TEST(Base64, GoesThereAndBack) {
-  for (const char* text : {"", "a", "ab", "abc", "abcd"})
-    EXPECT_EQ(from_base64(to_base64(text)), text);
-  EXPECT_EQ(to_base64("ab"), "YWI=");
-  for (const char* text : {"YWI", "YW=I", "Y===", "YWI=\n", "YW I", "====", " WI="})
-    EXPECT_EQ(from_base64(text), std::nullopt) << text;
 }
 
 TEST(Percent, DecodesFormsAndEncodesUrls) {

@@ -7,9 +7,9 @@
 
 #include <boost/json/serialize.hpp>
 #include <fmt/format.h>
-#include <openssl/evp.h>
 #include <unistd.h>
 
+#include "base/base64.hpp"
 #include "base/text.hpp"
 
 namespace canopy::tools {
@@ -73,20 +73,11 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
   return out;
 }
 
-std::string base64(std::string_view bytes) {
-  std::string out((bytes.size() + 2) / 3 * 4 + 1, '\0');  // one byte for the terminating zero
-  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                                   reinterpret_cast<const unsigned char*>(bytes.data()),
-                                   static_cast<int>(bytes.size()));
-  out.resize(static_cast<std::size_t>(size));
-  return out;
-}
-
 void put_bytes(boost::json::object& object, std::string_view key, std::string_view bytes) {
   if (is_utf8(bytes))
     object[key] = bytes;
   else
-    object[std::string(key) + "_base64"] = base64(bytes);
+    object[std::string(key) + "_base64"] = to_base64(bytes);
 }
 
 }  // namespace canopy::tools

@@ -32,8 +32,6 @@ void complain(const Failure& failure, bool json);
 // is the heading.
 std::string table(const std::vector<std::vector<std::string>>& rows);
 
-std::string base64(std::string_view bytes);
-
 // object[key] = the text, or object[key + "_base64"] where it is no UTF-8.
 void put_bytes(boost::json::object& object, std::string_view key, std::string_view bytes);
 

@@ -1,10 +1,10 @@
-#include "gateway/base64.hpp"
+#include "base/base64.hpp"
 
 #include <openssl/evp.h>
 
 #include "base/assert.hpp"
 
-namespace canopy::gateway {
+namespace canopy {
 
 namespace {
 
@@ -44,4 +44,4 @@ std::optional<std::string> from_base64(std::string_view text) {
   return bytes;
 }
 
-}  // namespace canopy::gateway
+}  // namespace canopy
