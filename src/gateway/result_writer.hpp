@@ -78,6 +78,10 @@ class ResultWriter {
     writer_.structures({"Results", "ListMessageMoveTasksResultEntry"}, result.tasks, task);
   }
 
+  // Of the process's own: no protocol asks for them.
+  void operator()(const queue::Bridge&) {}
+  void operator()(const queue::ListBridgesResult&) {}
+
  private:
   static void optional(Writer& writer, std::string_view name, std::string_view value) {
     if (!value.empty()) writer.text(name, value);

@@ -40,7 +40,8 @@ bool takes_room(const queue::Command& command) {
         using T = std::decay_t<decltype(body)>;
         return is_one_of<T, queue::command::Send, queue::command::CreateQueue,
                          queue::command::SetAttributes, queue::command::SetTags,
-                         queue::command::AddPermission>;
+                         queue::command::AddPermission, queue::command::AddBridge,
+                         queue::command::SendMulticasts>;
       },
       command.body);
 }

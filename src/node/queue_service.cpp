@@ -38,12 +38,20 @@ std::size_t bytes_of(const queue::SendEntry& entry) {
   return bytes;
 }
 
+std::size_t bytes_of(const queue::Multicast& multicast) {
+  std::size_t bytes = sizeof multicast + multicast.body.size();
+  for (const auto& [key, value] : multicast.headers) bytes += key.size() + value.size();
+  return bytes;
+}
+
 // What a request keeps in memory, roughly.
 std::size_t bytes_of(const queue::Action& action) {
   std::size_t bytes = sizeof(gateway::Ask);
   if (const auto* send = std::get_if<queue::SendMessage>(&action)) bytes += bytes_of(send->entry);
   if (const auto* batch = std::get_if<queue::SendMessageBatch>(&action))
     for (const queue::SendEntry& entry : batch->entries) bytes += bytes_of(entry);
+  if (const auto* send = std::get_if<queue::SendMulticasts>(&action))
+    for (const queue::Multicast& multicast : send->multicasts) bytes += bytes_of(multicast);
   return bytes;
 }
 

@@ -10,12 +10,14 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include <boost/system/result.hpp>
 
 #include "base/buffer.hpp"
+#include "base/id.hpp"
 #include "queue/error.hpp"
 
 namespace canopy::queue {
@@ -271,6 +273,72 @@ struct ListMessageMoveTasksResult {
   std::vector<MessageMoveTask> tasks;  // newest first
 };
 
+// --- Bridges: queues that subscribe to groups of the overlay. None of these is an
+// action of Amazon's; they come from within the process alone. ---
+
+struct BridgedGroup {
+  std::string name;
+  std::string creator;  // always filled in
+  friend auto operator<=>(const BridgedGroup&, const BridgedGroup&) = default;
+};
+struct BridgeName {
+  QueueName queue;
+  BridgedGroup group;
+  friend auto operator<=>(const BridgeName&, const BridgeName&) = default;
+};
+
+// What became of the group's multicasts since the bridge was added.
+struct BridgeCounts {
+  std::uint64_t sent = 0;        // they are messages of the queue
+  std::uint64_t duplicates = 0;  // had been sent before
+  std::uint64_t late = 0;        // so late that it cannot be told whether they had been: not sent
+  // Numbers that publishers used in between: multicasts that did not come, or that
+  // were meant for other groups.
+  std::uint64_t unseen = 0;
+  std::uint64_t lost = 0;              // found no room between the group and the queue
+  std::uint64_t refused = 0;           // too large for the queue, or empty
+  std::uint64_t encoded = 0;           // came in base64, since they are no text
+  std::uint64_t headers_left_out = 0;  // that cannot be message attributes
+
+  friend bool operator==(const BridgeCounts&, const BridgeCounts&) = default;
+};
+
+struct Bridge {
+  BridgeName name;
+  BridgeCounts counts;
+};
+
+// Again: changes nothing. The result is a Bridge.
+struct AddBridge {
+  BridgeName bridge;
+};
+struct RemoveBridge {
+  BridgeName bridge;
+};
+struct ListBridges {};
+struct ListBridgesResult {
+  std::vector<Bridge> bridges;  // in the order of their queues' creation, then by group
+};
+
+struct MulticastId {
+  Id publisher;
+  std::uint64_t incarnation = 0;
+  std::uint64_t sequence = 0;
+};
+struct Multicast {
+  MulticastId id;
+  std::vector<std::pair<std::string, std::string>> headers;
+  Buffer body;
+};
+// Each becomes at most one message, whatever is asked again. The result is a
+// Bridge, with these counted.
+struct SendMulticasts {
+  BridgeName bridge;
+  std::string shown_group;  // as people call it, for an attribute
+  std::vector<Multicast> multicasts;
+  std::uint64_t lost = 0;  // since the last time
+};
+
 struct Done {};
 
 using Action =
@@ -279,13 +347,14 @@ using Action =
                  RemovePermission, SendMessage, SendMessageBatch, ReceiveMessage, PeekMessage,
                  DeleteMessage, DeleteMessageBatch, ChangeMessageVisibility,
                  ChangeMessageVisibilityBatch, ListDeadLetterSourceQueues, StartMessageMoveTask,
-                 CancelMessageMoveTask, ListMessageMoveTasks>;
+                 CancelMessageMoveTask, ListMessageMoveTasks, AddBridge, RemoveBridge, ListBridges,
+                 SendMulticasts>;
 
-using Result =
-    std::variant<Done, CreateQueueResult, GetQueueUrlResult, ListQueuesResult,
-                 GetQueueAttributesResult, ListQueueTagsResult, Sent, SendMessageBatchResult,
-                 ReceiveMessageResult, BatchResult, StartMessageMoveTaskResult,
-                 CancelMessageMoveTaskResult, ListMessageMoveTasksResult>;
+using Result = std::variant<Done, CreateQueueResult, GetQueueUrlResult, ListQueuesResult,
+                            GetQueueAttributesResult, ListQueueTagsResult, Sent,
+                            SendMessageBatchResult, ReceiveMessageResult, BatchResult,
+                            StartMessageMoveTaskResult, CancelMessageMoveTaskResult,
+                            ListMessageMoveTasksResult, Bridge, ListBridgesResult>;
 
 // An action that failed as a whole has no result.
 using Outcome = boost::system::result<Result, Error>;

@@ -66,9 +66,9 @@ void Catalogue::erase(Queue& queue) {
   tx_.erase(keys::of(keys::name, queue.definition.name));
   tx_.erase(keys::of(keys::definition, number));
   tx_.erase(keys::of(keys::counters, number));
-  for (const auto table :
-       {keys::message, keys::fifo_message, keys::receive, keys::group, keys::available_group,
-        keys::deduplication, keys::delivered, keys::task, keys::running_task}) {
+  for (const auto table : {keys::message, keys::fifo_message, keys::receive, keys::group,
+                           keys::available_group, keys::deduplication, keys::delivered, keys::task,
+                           keys::running_task, keys::bridge, keys::multicasts}) {
     const std::string first = keys::of(table, number);
     tx_.erase_range(first, keys::after(first));
   }

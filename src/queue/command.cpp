@@ -41,6 +41,9 @@ void fields(auto& f, command::StartTask& c) {
   f(c.queue, c.destination_arn, c.messages_per_second_max, c.to_move);
 }
 void fields(auto& f, command::EndTask& c) { f(c.queue, c.task, c.status, c.reason); }
+void fields(auto& f, command::AddBridge& c) { f(c.queue, c.group); }
+void fields(auto& f, command::RemoveBridge& c) { f(c.queue, c.group); }
+void fields(auto& f, command::SendMulticasts& c) { f(c.queue, c.group, c.counted, c.messages); }
 
 void fields(auto& f, QueueName& n) { f(n.region, n.account, n.name); }
 void fields(auto& f, Position& p) { f(p.lane, p.time, p.sequence); }
@@ -57,6 +60,12 @@ void fields(auto& f, command::NewVisibility& m) {
 void fields(auto& f, command::ReceiveNote& n) { f(n.at, n.count, n.first_received); }
 void fields(auto& f, command::MovedMessage& m) { f(m.from, m.target, m.record); }
 void fields(auto& f, command::Delivery& d) { f(d.sequence, d.message); }
+void fields(auto& f, BridgedGroup& g) { f(g.name, g.creator); }
+void fields(auto& f, BridgeCounts& c) {
+  f(c.sent, c.duplicates, c.late, c.unseen, c.lost, c.refused, c.encoded, c.headers_left_out);
+}
+void fields(auto& f, MulticastId& i) { f(i.publisher, i.incarnation, i.sequence); }
+void fields(auto& f, command::BridgedMessage& m) { f(m.id, m.message); }
 
 class Encoder {
  public:
@@ -75,6 +84,10 @@ class Encoder {
   void write(SecretKey& value) { out.raw({value.data(), value.size()}); }
   void write(Uuid& value) {
     out.raw({reinterpret_cast<const char*>(value.bytes.data()), value.bytes.size()});
+  }
+  void write(Id& value) {
+    const Id::Bytes bytes = value.to_bytes();
+    out.raw({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
   void write(std::map<std::string, std::string>& values) {
     out.varint(values.size());
@@ -125,6 +138,11 @@ class Decoder {
   }
   void read(SecretKey& value) { copy(in.raw(value.size()), value.data()); }
   void read(Uuid& value) { copy(in.raw(value.bytes.size()), value.bytes.data()); }
+  void read(Id& value) {
+    Id::Bytes bytes{};
+    copy(in.raw(bytes.size()), bytes.data());
+    value = Id::from_bytes(bytes);
+  }
   void read(std::map<std::string, std::string>& values) {
     for (std::size_t left = in.count(); left > 0 && in.ok(); --left) {
       std::string name(in.text());

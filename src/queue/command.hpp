@@ -196,6 +196,29 @@ struct EndTask {
   std::string reason;
 };
 
+struct AddBridge {
+  QueueNumber queue = 0;
+  BridgedGroup group;
+};
+
+struct RemoveBridge {
+  QueueNumber queue = 0;
+  BridgedGroup group;
+};
+
+struct BridgedMessage {
+  MulticastId id;
+  NewMessage message;
+};
+
+// Those that were sent before are left out.
+struct SendMulticasts {
+  QueueNumber queue = 0;
+  BridgedGroup group;
+  BridgeCounts counted;  // in addition to what is found out of the messages
+  std::vector<BridgedMessage> messages;
+};
+
 }  // namespace command
 
 // Appended to only: a kind's number is its place.
@@ -205,7 +228,8 @@ using CommandBody =
                  command::Purge, command::Send, command::Receive, command::Remove,
                  command::SetVisibility, command::NoteReceives, command::PlaceGroup,
                  command::MoveOut, command::Deliver, command::Delivered, command::Housekeeping,
-                 command::StartTask, command::EndTask>;
+                 command::StartTask, command::EndTask, command::AddBridge, command::RemoveBridge,
+                 command::SendMulticasts>;
 
 struct Origin {
   std::uint64_t peer = 0;

@@ -16,6 +16,14 @@ ByteWriter start(Table table) {
   return out;
 }
 
+ByteWriter start(Table table, QueueNumber queue, const BridgedGroup& group) {
+  ByteWriter out = start(table);
+  out.u64(queue);
+  out.text(group.name);
+  out.text(group.creator);
+  return out;
+}
+
 }  // namespace
 
 std::string of(Table table) { return start(table).take(); }
@@ -88,6 +96,26 @@ std::string of_source(std::string_view target_arn, QueueNumber queue) {
   return out.take();
 }
 
+std::string of(Table table, QueueNumber queue, const BridgedGroup& group) {
+  return start(table, queue, group).take();
+}
+
+std::string of_multicasts(QueueNumber queue, const BridgedGroup& group, std::uint64_t generation) {
+  ByteWriter out = start(multicasts, queue, group);
+  out.u64(generation);
+  return out.take();
+}
+
+std::string of_multicasts(QueueNumber queue, const BridgedGroup& group, std::uint64_t generation,
+                          const Id& publisher, std::uint64_t incarnation) {
+  ByteWriter out = start(multicasts, queue, group);
+  out.u64(generation);
+  const Id::Bytes bytes = publisher.to_bytes();
+  out.raw({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  out.u64(incarnation);
+  return out.take();
+}
+
 std::string of_deduplication(QueueNumber queue, std::uint64_t bucket, std::string_view id) {
   ByteWriter out = start(deduplication);
   out.u64(queue);
@@ -119,5 +147,15 @@ std::uint64_t last_number_of(std::string_view key) {
 }
 
 std::string_view name_of(std::string_view key) { return key.substr(key.rfind('\0') + 1); }
+
+BridgeKey bridge_of(std::string_view key) {
+  ByteReader in(key.substr(1));
+  BridgeKey bridge;
+  bridge.queue = in.u64();
+  bridge.group.name = in.text();
+  bridge.group.creator = in.text();
+  CANOPY_ASSERT(in.finished());
+  return bridge;
+}
 
 }  // namespace canopy::queue::keys

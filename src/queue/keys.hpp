@@ -18,6 +18,8 @@
 //   t queue task                         move tasks
 //   a queue                              the one that runs
 //   z account 0 region 0 name            when a queue of this name was deleted
+//   b queue group                        bridge of a group of the overlay
+//   v queue group generation publisher   multicasts of a publisher's boot that came by it
 #pragma once
 
 #include <string>
@@ -47,6 +49,8 @@ enum Table : char {
   task = 't',
   running_task = 'a',
   deleted = 'z',
+  bridge = 'b',
+  multicasts = 'v',
 };
 
 std::string of(Table table);
@@ -60,6 +64,10 @@ std::string of_name_prefix(std::string_view account, std::string_view region,
                            std::string_view prefix);
 std::string of_source_prefix(std::string_view target_arn);
 std::string of_source(std::string_view target_arn, QueueNumber queue);
+std::string of(Table table, QueueNumber queue, const BridgedGroup& group);
+std::string of_multicasts(QueueNumber queue, const BridgedGroup& group, std::uint64_t generation);
+std::string of_multicasts(QueueNumber queue, const BridgedGroup& group, std::uint64_t generation,
+                          const Id& publisher, std::uint64_t incarnation);
 std::string of_deduplication(QueueNumber queue, std::uint64_t bucket, std::string_view id);
 
 // The first key behind all that start with `prefix`.
@@ -69,5 +77,11 @@ std::string after(std::string prefix);
 Position position_of(std::string_view key);
 std::uint64_t last_number_of(std::string_view key);
 std::string_view name_of(std::string_view key);
+struct BridgeKey {
+  QueueNumber queue = 0;
+  BridgedGroup group;
+  friend auto operator<=>(const BridgeKey&, const BridgeKey&) = default;
+};
+BridgeKey bridge_of(std::string_view key);
 
 }  // namespace canopy::queue::keys

@@ -51,6 +51,11 @@ struct Limits {
   // 0: a name can be used again at once.
   Millis deleted_recently_ms = 0;
 
+  std::size_t bridges_max = 64;
+  // Publishers whose multicasts a bridge remembers: the last of them, and up to as
+  // many again.
+  std::size_t bridge_publishers_max = 8'192;
+
   std::size_t waiters_max = 65'536;
   std::size_t queues_loaded_max = 16'384;
   std::size_t lanes_max = 256;             // message groups of a standard queue read at once

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "queue/administration.hpp"
+#include "queue/bridging.hpp"
 #include "queue/housekeeping.hpp"
 #include "queue/keys.hpp"
 #include "queue/move_tasks.hpp"
@@ -44,6 +45,7 @@ struct Machine::Parts {
   Administration administration{state};
   Sending sending{state};
   Moving moving{state, sending};
+  Bridging bridging{state, sending};
   Receiving receiving{state, moving};
   Removing removing{state};
   MoveTasks move_tasks{state, moving};
@@ -97,6 +99,10 @@ Prepared Machine::prepare(Action action, const Caller& caller, WallTime now, Tok
           return parts_->move_tasks.prepare(std::move(request), caller);
         } else if constexpr (std::is_same_v<T, ListMessageMoveTasks>) {
           return parts_->move_tasks.answer(request, caller);
+        } else if constexpr (is_one_of<T, AddBridge, RemoveBridge, SendMulticasts>) {
+          return parts_->bridging.prepare(std::move(request), caller);
+        } else if constexpr (std::is_same_v<T, ListBridges>) {
+          return parts_->bridging.answer(request);
         } else if constexpr (is_one_of<T, GetQueueUrl, ListQueues, GetQueueAttributes,
                                        ListQueueTags, ListDeadLetterSourceQueues>) {
           return parts_->administration.answer(request, caller);
@@ -170,6 +176,12 @@ Outcome Machine::apply_body(Command& command) {
           return Done{};
         } else if constexpr (is_one_of<T, command::StartTask, command::EndTask>) {
           return parts_->move_tasks.apply(command, body);
+        } else if constexpr (is_one_of<T, command::AddBridge, command::RemoveBridge,
+                                       command::SendMulticasts>) {
+          return parts_->bridging.apply(command, body);
+        } else if constexpr (std::is_same_v<T, command::DeleteQueue>) {
+          parts_->bridging.queue_goes(body.queue);
+          return parts_->administration.apply(command, body);
         } else {
           return parts_->administration.apply(command, body);
         }

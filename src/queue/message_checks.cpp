@@ -163,6 +163,8 @@ std::size_t size_of(const SendEntry& entry) noexcept {
   return size;
 }
 
+bool is_message_text(std::string_view text) { return !first_forbidden(text); }
+
 std::optional<Error> check_body(std::string_view body) {
   if (body.empty()) {
     return Error{ErrorCode::missing_parameter,

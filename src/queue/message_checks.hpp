@@ -14,6 +14,10 @@ namespace canopy::queue {
 // As the limit on messages counts: body, and names, types and values of attributes.
 std::size_t size_of(const SendEntry& entry) noexcept;
 
+// Whether it has only the characters of XML 1.0, which every message has to be
+// able to travel in.
+bool is_message_text(std::string_view text);
+
 std::optional<Error> check_body(std::string_view body);
 std::optional<Error> check_message_attributes(const MessageAttributes& attributes,
                                               const Limits& limits);

@@ -84,15 +84,13 @@ std::optional<Error> Sending::check(const Queue& queue, const SendEntry& entry) 
 }
 
 void Sending::add(const Queue& queue, SendEntry entry, const Caller& caller, Command& command) {
-  MessageRecord record;
-  record.id = Uuid::from_random_bits(state_.random.next(), state_.random.next());
-  record.body_md5 = state_.md5.of(entry.body.view());
-  record.sent = command.time;
-  record.sender = caller.principal;
-  record.delay = entry.delay_seconds ? *entry.delay_seconds * second_ms : queue.settings.delay_ms;
-
   Sent& sent = command.sent.emplace_back();
-  sent.id = std::move(entry.id);
+  std::get<command::Send>(command.body)
+      .messages.push_back(make(queue, std::move(entry), caller, command.time, &sent));
+}
+
+void Sending::describe(const SendEntry& entry, const MessageRecord& record, Sent& sent) {
+  sent.id = entry.id;
   sent.message_id = record.id.to_string();
   sent.body_md5 = to_hex(bytes_of(record.body_md5));
   if (!entry.attributes.empty()) {
@@ -102,10 +100,21 @@ void Sending::add(const Queue& queue, SendEntry entry, const Caller& caller, Com
     const MessageAttributes system{{"AWSTraceHeader", {"String", false, *entry.trace_header}}};
     sent.system_attributes_md5 = to_hex(bytes_of(state_.md5.of(system)));
   }
+}
+
+command::NewMessage Sending::make(const Queue& queue, SendEntry entry, const Caller& caller,
+                                  Millis time, Sent* sent) {
+  MessageRecord record;
+  record.id = Uuid::from_random_bits(state_.random.next(), state_.random.next());
+  record.body_md5 = state_.md5.of(entry.body.view());
+  record.sent = time;
+  record.sender = caller.principal;
+  record.delay = entry.delay_seconds ? *entry.delay_seconds * second_ms : queue.settings.delay_ms;
+  if (sent != nullptr) describe(entry, record, *sent);
 
   command::NewMessage message;
   message.id = record.id;
-  message.due = command.time + record.delay;
+  message.due = time + record.delay;
   if (queue.fifo()) {
     if (!entry.deduplication_id) entry.deduplication_id = sha256_hex(entry.body.view());
     message.group = *entry.group_id;
@@ -121,7 +130,7 @@ void Sending::add(const Queue& queue, SendEntry entry, const Caller& caller, Com
   record.attributes = std::move(entry.attributes);
   record.body = std::move(entry.body);
   message.record = encode(record);
-  std::get<command::Send>(command.body).messages.push_back(std::move(message));
+  return message;
 }
 
 Prepared Sending::prepare(SendMessage action, const Caller& caller) {

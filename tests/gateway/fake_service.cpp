@@ -232,6 +232,11 @@ struct FakeService::Handler {
     task.started_ms = 1'700'000'000'000;
     return queue::ListMessageMoveTasksResult{{task}};
   }
+  // No request asks for bridges.
+  queue::Outcome operator()(const queue::AddBridge&) { return queue::Done{}; }
+  queue::Outcome operator()(const queue::RemoveBridge&) { return queue::Done{}; }
+  queue::Outcome operator()(const queue::ListBridges&) { return queue::Done{}; }
+  queue::Outcome operator()(const queue::SendMulticasts&) { return queue::Done{}; }
 };
 
 FakeService::FakeService() : thread_([this] { run(); }) {}

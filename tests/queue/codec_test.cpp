@@ -156,6 +156,13 @@ TEST(Command, EveryKindComesBackAsItWas) {
       command::Housekeeping{1, 2, 3},
       command::StartTask{1, "arn", 5, 6},
       command::EndTask{1, 2, "s", "r"},
+      command::AddBridge{1, {"g", "c"}},
+      command::RemoveBridge{1, {"g", "c"}},
+      command::SendMulticasts{
+          1,
+          {"g", "c"},
+          {1, 2, 3, 4, 5, 6, 7, 8},
+          {{{Id::hash_of("p"), 2, 3}, {4, 5, "g", "d", Uuid{}, Buffer::copy_of("x")}}}},
   };
   ASSERT_EQ(bodies.size(), std::variant_size_v<CommandBody>);
   for (std::size_t kind = 0; kind < bodies.size(); ++kind) {
