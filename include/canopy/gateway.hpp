@@ -18,13 +18,17 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <canopy/bridge.hpp>
+#include <canopy/detail/initiate.hpp>
 #include <canopy/node.hpp>
 
 namespace canopy {
 
 namespace detail {
+class Bridges;
 class GatewayCore;
 }  // namespace detail
 
@@ -111,15 +115,63 @@ class Gateway {
   // before stay in force.
   void reload_credentials();
 
-  // Accepts no more connections, lets requests under way end, and answers waiting
-  // receives with no messages; blocks until all connections are closed, or until
-  // the time is up: then false. Can be called again.
+  // Bridges (see bridge.hpp). A queue is meant by its name, in the default account
+  // and region, or by its URL. The gateway keeps its bridges with the queues and
+  // resumes them at its start; while there are any, it counts as work of the node's
+  // executor, which has to outlive it and to run. Like the node's, these functions
+  // take any completion token, and handlers run by default on the node's executor.
+  // Common errors: unavailable (the disk is full, or too much is asked at once),
+  // shutting_down once it drains.
+
+  // Complete when the bridge is on the disk, and the node is a member of the group
+  // or has tried: `joined` says which. Again: changes nothing.
+  //
+  // Completion: void(error_code, BridgeInfo). no_such_queue, bad_name, limit (64
+  // bridges).
+  template <class Token>
+  auto async_add_bridge(GroupName group, std::string queue, Token&& token) {
+    return detail::initiate<BridgeInfo>(std::forward<Token>(token), &start_add, bridges(),
+                                        std::move(group), std::move(queue));
+  }
+
+  // Messages stay in the queue; what the bridge counted and remembered goes.
+  //
+  // Completion: void(error_code). no_such_queue, no_such_bridge.
+  template <class Token>
+  auto async_remove_bridge(GroupName group, std::string queue, Token&& token) {
+    return detail::initiate<>(std::forward<Token>(token), &start_remove, bridges(),
+                              std::move(group), std::move(queue));
+  }
+
+  // All of them. A queue that was deleted has none any more.
+  //
+  // Completion: void(error_code, std::vector<BridgeInfo>).
+  template <class Token>
+  auto async_bridges(Token&& token) {
+    return detail::initiate<std::vector<BridgeInfo>>(std::forward<Token>(token), &start_list,
+                                                     bridges());
+  }
+
+  // What all bridges counted since this gateway's start.
+  BridgeCounts bridge_counts() const;
+
+  // Ends the bridges until the next start, accepts no more connections, lets requests under way
+  // end, and answers waiting receives with no messages; blocks until all connections are closed, or
+  // until the time is up: then false. Can be called again.
   bool drain(std::chrono::milliseconds time_max);
 
   // For the library's own parts.
   detail::GatewayCore& core() const noexcept { return *core_; }
 
  private:
+  std::shared_ptr<detail::Bridges> bridges() const;
+  static void start_add(const std::shared_ptr<detail::Bridges>& bridges, GroupName group,
+                        const std::string& queue, detail::Completion<BridgeInfo> done);
+  static void start_remove(const std::shared_ptr<detail::Bridges>& bridges, GroupName group,
+                           const std::string& queue, detail::Completion<> done);
+  static void start_list(const std::shared_ptr<detail::Bridges>& bridges,
+                         detail::Completion<std::vector<BridgeInfo>> done);
+
   std::unique_ptr<detail::GatewayCore> core_;
 };
 

@@ -138,7 +138,8 @@ queue::Outcome ask(gateway::Service& service, const std::string& account, queue:
 
 }  // namespace
 
-GatewayCore::GatewayCore(std::shared_ptr<NodeCore> node, GatewayOptions options)
+GatewayCore::GatewayCore(std::shared_ptr<NodeCore> node, boost::asio::any_io_executor executor,
+                         GatewayOptions options)
     : node_(std::move(node)), options_(std::move(options)) {
   const node::SignalGuard guard;
   gateway::HttpOptions http = http_options(options_);
@@ -153,6 +154,7 @@ GatewayCore::GatewayCore(std::shared_ptr<NodeCore> node, GatewayOptions options)
     declare_queues();
     server_ = std::make_unique<gateway::HttpServer>(std::move(http), std::move(front), *queues_);
     server_->set_credentials(std::move(credentials));
+    build_bridges(std::move(executor));
   } catch (const StartError&) {
     throw;
   } catch (const std::exception& error) {
@@ -160,7 +162,19 @@ GatewayCore::GatewayCore(std::shared_ptr<NodeCore> node, GatewayOptions options)
   }
 }
 
-GatewayCore::~GatewayCore() = default;
+GatewayCore::~GatewayCore() {
+  if (bridges_) bridges_->stop();
+}
+
+void GatewayCore::build_bridges(boost::asio::any_io_executor executor) {
+  const std::string& account = options_.default_account;
+  bridges_ = std::make_shared<Bridges>(NodeRef(node_, executor), executor, *queues_,
+                                       gateway::Place{options_.default_region, account, url()},
+                                       node_->identity().cluster);
+  const auto known = ask(*queues_, account, queue::ListBridges{});
+  if (known.has_error()) throw StartError("the bridges cannot be read: " + known.error().message);
+  bridges_->resume(std::get<queue::ListBridgesResult>(*known).bridges);
+}
 
 void GatewayCore::declare_queues() {
   const std::string& account = options_.default_account;
@@ -197,6 +211,7 @@ void GatewayCore::reload_credentials() {
 }
 
 bool GatewayCore::drain(std::chrono::milliseconds time_max) {
+  bridges_->stop();
   server_->drain(time_max);
   return server_->counters().connections == 0;
 }
@@ -206,7 +221,8 @@ bool GatewayCore::drain(std::chrono::milliseconds time_max) {
 namespace canopy {
 
 Gateway::Gateway(Node& node, GatewayOptions options)
-    : core_(std::make_unique<detail::GatewayCore>(node.core_, std::move(options))) {}
+    : core_(std::make_unique<detail::GatewayCore>(node.core_, node.get_executor(),
+                                                  std::move(options))) {}
 
 Gateway::~Gateway() = default;
 
@@ -215,5 +231,23 @@ bool Gateway::durable() const { return core_->durable(); }
 std::string Gateway::problem() const { return core_->problem(); }
 void Gateway::reload_credentials() { core_->reload_credentials(); }
 bool Gateway::drain(std::chrono::milliseconds time_max) { return core_->drain(time_max); }
+
+BridgeCounts Gateway::bridge_counts() const { return core_->bridges()->counted(); }
+std::shared_ptr<detail::Bridges> Gateway::bridges() const { return core_->bridges(); }
+
+void Gateway::start_add(const std::shared_ptr<detail::Bridges>& bridges, GroupName group,
+                        const std::string& queue, detail::Completion<BridgeInfo> done) {
+  bridges->add(std::move(group), queue, std::move(done));
+}
+
+void Gateway::start_remove(const std::shared_ptr<detail::Bridges>& bridges, GroupName group,
+                           const std::string& queue, detail::Completion<> done) {
+  bridges->remove(std::move(group), queue, std::move(done));
+}
+
+void Gateway::start_list(const std::shared_ptr<detail::Bridges>& bridges,
+                         detail::Completion<std::vector<BridgeInfo>> done) {
+  bridges->list(std::move(done));
+}
 
 }  // namespace canopy

@@ -1,5 +1,5 @@
-// What a Gateway owns: the queue service on its thread, and the HTTP server in
-// front of it.
+// What a Gateway owns: the queue service on its thread, the HTTP server in front
+// of it, and the bridges from groups into it.
 //
 // Thread-safe but for constructor and destructor.
 #pragma once
@@ -10,6 +10,7 @@
 
 #include <canopy/gateway.hpp>
 
+#include "node/bridges.hpp"
 #include "node/queue_service.hpp"
 
 namespace canopy::gateway {
@@ -24,7 +25,8 @@ class NodeCore;
 class GatewayCore {
  public:
   // Throws StartError.
-  GatewayCore(std::shared_ptr<NodeCore> node, GatewayOptions options);
+  GatewayCore(std::shared_ptr<NodeCore> node, boost::asio::any_io_executor executor,
+              GatewayOptions options);
   ~GatewayCore();
 
   std::string url() const;
@@ -35,14 +37,17 @@ class GatewayCore {
 
   // For what asks the queues from within the process.
   gateway::Shared& shared() noexcept;
+  const std::shared_ptr<Bridges>& bridges() const noexcept { return bridges_; }
 
  private:
   void declare_queues();
+  void build_bridges(boost::asio::any_io_executor executor);
 
   const std::shared_ptr<NodeCore> node_;  // holds the data directory's lock
   const GatewayOptions options_;
   std::unique_ptr<node::QueueService> queues_;
-  std::unique_ptr<gateway::HttpServer> server_;  // goes first
+  std::unique_ptr<gateway::HttpServer> server_;
+  std::shared_ptr<Bridges> bridges_;  // stops first
 };
 
 }  // namespace canopy::detail

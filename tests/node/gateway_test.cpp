@@ -2,13 +2,21 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <future>
+#include <memory>
 #include <string>
+#include <thread>
 
 #include <boost/asio/connect.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_future.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/system/system_error.hpp>
 #include <gtest/gtest.h>
 
 #include <canopy/gateway.hpp>
@@ -147,6 +155,120 @@ TEST_F(GatewayTest, KeepsTheKeysItHasWhenNewOnesCannotBeRead) {
   EXPECT_THROW(gateway.reload_credentials(), StartError);
   std::ofstream(file) << "[b]\naws_access_key_id = B\naws_secret_access_key = s\n";
   EXPECT_NO_THROW(gateway.reload_credentials());
+}
+
+// With the node's executor running, which bridges need.
+class GatewayBridgeTest : public GatewayTest {
+ protected:
+  ~GatewayBridgeTest() override {
+    io_.stop();
+    thread_.join();
+  }
+
+  std::unique_ptr<Node> started(bool keeps) {
+    auto node = std::make_unique<Node>(io_.get_executor(), node_options(keeps));
+    node->async_start(asio::use_future).get();
+    return node;
+  }
+
+  static GatewayOptions with_jobs() {
+    GatewayOptions options = anonymous();
+    options.queues = {{"jobs"}};
+    return options;
+  }
+
+  template <class Result>
+  static boost::system::error_code error_of(std::future<Result> future) {
+    try {
+      future.get();
+    } catch (const boost::system::system_error& error) {
+      return error.code();
+    }
+    return {};
+  }
+
+  bool eventually(const std::function<bool()>& condition) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      asio::steady_timer(io_, std::chrono::milliseconds(5)).wait();
+    }
+    return true;
+  }
+
+  asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
+  std::thread thread_{[this] { io_.run(); }};
+};
+
+TEST_F(GatewayBridgeTest, AQueueSubscribesToAGroupAndDoesSoAfterARestart) {
+  {
+    const auto node = started(true);
+    Gateway gateway(*node, with_jobs());
+    const BridgeInfo added =
+        gateway.async_add_bridge({"prices", ""}, "jobs", asio::use_future).get();
+    EXPECT_EQ(added.group, (GroupName{"prices", "canopy"}));
+    EXPECT_EQ(added.queue, "jobs");
+    EXPECT_EQ(added.queue_url, gateway.url() + "/000000000000/jobs");
+    EXPECT_TRUE(added.joined);
+    EXPECT_EQ(added.problem, "");
+    node->async_publish({"prices", ""}, Payload("hello"), {}, asio::use_future).get();
+    EXPECT_TRUE(eventually([&] { return gateway.bridge_counts().sent == 1; }));
+    EXPECT_TRUE(gateway.drain(std::chrono::seconds(10)));
+    EXPECT_EQ(error_of(gateway.async_bridges(asio::use_future)), errc::shutting_down);
+  }
+  const auto node = started(true);
+  Gateway gateway(*node, anonymous());
+  EXPECT_TRUE(eventually([&] {
+    const auto bridges = gateway.async_bridges(asio::use_future).get();
+    return bridges.size() == 1 && bridges[0].joined && bridges[0].counts.sent == 1;
+  }));
+  const auto received = ask(gateway, "ReceiveMessage", "{" + std::string(queue_url) + "}");
+  EXPECT_NE(received.find(R"("Body":"hello")"), std::string::npos) << received;
+  gateway
+      .async_remove_bridge({"prices", ""}, gateway.url() + "/000000000000/jobs", asio::use_future)
+      .get();
+  EXPECT_TRUE(gateway.async_bridges(asio::use_future).get().empty());
+}
+
+TEST_F(GatewayBridgeTest, SaysWhatIsWrong) {
+  const auto node = started(false);
+  Gateway gateway(*node, with_jobs());
+  const auto add = [&](GroupName group, const char* queue) {
+    return error_of(gateway.async_add_bridge(std::move(group), queue, asio::use_future));
+  };
+  EXPECT_EQ(add({"prices", ""}, "nowhere"), errc::no_such_queue);
+  EXPECT_EQ(add({"prices", ""}, "http://localhost/a/b/c"), errc::no_such_queue);
+  EXPECT_EQ(add({"", ""}, "jobs"), errc::bad_name);
+  EXPECT_EQ(add({"a\nb", ""}, "jobs"), errc::bad_name);
+  EXPECT_EQ(error_of(gateway.async_remove_bridge({"prices", ""}, "jobs", asio::use_future)),
+            errc::no_such_bridge);
+}
+
+TEST_F(GatewayBridgeTest, WithoutARingABridgeIsKeptAndSaysWhy) {
+  Node node(io_.get_executor(), node_options(false));
+  Gateway gateway(node, with_jobs());
+  const BridgeInfo bridge =
+      gateway.async_add_bridge({"prices", ""}, "jobs", asio::use_future).get();
+  EXPECT_FALSE(bridge.joined);
+  EXPECT_EQ(bridge.problem, make_error_code(errc::not_active).message());
+  node.async_start(asio::use_future).get();
+  EXPECT_TRUE(
+      eventually([&] { return gateway.async_bridges(asio::use_future).get().front().joined; }));
+}
+
+TEST_F(GatewayBridgeTest, BridgesEndWithTheirGatewayWhateverTheyDo) {
+  const auto node = started(false);
+  std::future<BridgeInfo> added;
+  {
+    Gateway gateway(*node, with_jobs());
+    gateway.async_add_bridge({"prices", ""}, "jobs", asio::use_future).get();
+    for (int i = 0; i < 100; ++i)
+      node->async_publish({"prices", ""}, Payload("m"), {}, [](auto, auto) {});
+    added = gateway.async_add_bridge({"others", ""}, "jobs", asio::use_future);
+  }
+  error_of(std::move(added));
+  EXPECT_TRUE(
+      eventually([&] { return node->async_status(asio::use_future).get().subscriptions == 0; }));
 }
 
 }  // namespace
