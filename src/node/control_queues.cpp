@@ -54,7 +54,8 @@ void QueueRequest::on_outcome(queue::Outcome outcome) {
 }
 
 ControlQueues::ControlQueues(boost::asio::io_context& io, Gateway& gateway)
-    : service_(&gateway.core().shared().service),
+    : gateway_(gateway),
+      service_(&gateway.core().shared().service),
       usual_(gateway.core().shared().options.access),
       origin_(gateway.url()),
       front_(gateway.core().shared(), system_entropy()),

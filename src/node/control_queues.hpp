@@ -52,11 +52,15 @@ class ControlQueues {
   // then. It may destroy the request.
   std::unique_ptr<QueueRequest> call(const wire::control::QueueCall& request, Handler handler);
 
+  // For its bridges. Not after close().
+  Gateway& gateway() noexcept { return gateway_; }
+
   bool is_open() const noexcept { return service_ != nullptr; }
   // The gateway is about to end: requests under way must be gone.
   void close();
 
  private:
+  Gateway& gateway_;
   gateway::Service* service_;
   const gateway::AccessRules& usual_;
   const std::string origin_;

@@ -38,6 +38,20 @@ Ack to_public(wire::AckMode ack) {
   return Ack::root;
 }
 
+void add_counters(control::Status& status, const BridgeCounts& bridges) {
+  const auto add = [&status](const char* name, std::uint64_t value) {
+    status.counters.push_back({name, value});
+  };
+  add("bridge.sent", bridges.sent);
+  add("bridge.duplicates", bridges.duplicates);
+  add("bridge.late", bridges.late);
+  add("bridge.unseen", bridges.unseen);
+  add("bridge.lost", bridges.lost);
+  add("bridge.refused", bridges.refused);
+  add("bridge.encoded", bridges.encoded);
+  add("bridge.headers_left_out", bridges.headers_left_out);
+}
+
 }  // namespace
 
 ControlSession::ControlSession(std::shared_ptr<ControlHost> host,
@@ -145,6 +159,8 @@ void ControlSession::handle(RequestId id, const control::GetStatus&) {
     answer.counters.push_back({"control.accept_errors", counters.accept_errors});
     answer.counters.push_back({"control.requests", counters.requests});
     answer.counters.push_back({"control.malformed", counters.malformed});
+    if (self.host_->queues && self.host_->queues->is_open())
+      add_counters(answer, self.host_->queues->gateway().bridge_counts());
     self.send(id, std::move(answer));
   }));
 }
@@ -197,13 +213,43 @@ void ControlSession::handle(RequestId id, const control::Shutdown&) {
   asio::post(host_->io, [host = host_] { host->shutdown(); });
 }
 
+bool ControlSession::has_queues(RequestId id) {
+  if (!host_->queues)
+    send(id, control::Failure{static_cast<std::uint16_t>(errc::unsupported),
+                              "this daemon has no queues: start canopyd with --gateway "
+                              "127.0.0.1:9324, and with --data DIR to keep them"});
+  else if (!host_->queues->is_open())
+    fail(id, errc::shutting_down);
+  return host_->queues && host_->queues->is_open();
+}
+
+void ControlSession::handle(RequestId id, const control::AddBridge& request) {
+  if (!has_queues(id)) return;
+  host_->queues->gateway().async_add_bridge(
+      to_public(request.group), request.queue,
+      ends(id, [id](ControlSession& self, const BridgeInfo& bridge) {
+        self.send_all(id, to_answers(std::vector{bridge}));
+      }));
+}
+
+void ControlSession::handle(RequestId id, const control::RemoveBridge& request) {
+  if (!has_queues(id)) return;
+  host_->queues->gateway().async_remove_bridge(
+      to_public(request.group), request.queue,
+      ends(id, [id](ControlSession& self) { self.send(id, control::Done{}); }));
+}
+
+void ControlSession::handle(RequestId id, const control::GetBridges&) {
+  if (!has_queues(id)) return;
+  host_->queues->gateway().async_bridges(
+      ends(id, [id](ControlSession& self, const std::vector<BridgeInfo>& bridges) {
+        self.send_all(id, to_answers(bridges));
+      }));
+}
+
 // A call has no signal: it ends with its operation.
 void ControlSession::handle(RequestId id, const control::QueueCall& request) {
-  if (!host_->queues)
-    return send(id, control::Failure{static_cast<std::uint16_t>(errc::unsupported),
-                                     "this daemon has no queues: start canopyd with --gateway "
-                                     "127.0.0.1:9324, and with --data DIR to keep them"});
-  if (!host_->queues->is_open()) return fail(id, errc::shutting_down);
+  if (!has_queues(id)) return;
   add(id);
   auto under_way =
       host_->queues->call(request, [weak = weak_from_this(), id](const gateway::Answer& answer) {

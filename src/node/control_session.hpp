@@ -74,6 +74,12 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
   void handle(RequestId id, const wire::control::Publish& request);
   void handle(RequestId id, const wire::control::Shutdown&);
   void handle(RequestId id, const wire::control::QueueCall& request);
+  void handle(RequestId id, const wire::control::AddBridge& request);
+  void handle(RequestId id, const wire::control::RemoveBridge& request);
+  void handle(RequestId id, const wire::control::GetBridges&);
+
+  // Whether there are queues; else it has said so.
+  bool has_queues(RequestId id);
 
   void joined(RequestId id, Subscription subscription);
   void receive(RequestId id);

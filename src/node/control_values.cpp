@@ -53,15 +53,25 @@ control::TreeNode to_answer(const TreeNode& node) {
   return out;
 }
 
+control::BridgeCounts to_answer(const BridgeCounts& counts) {
+  return {counts.sent, counts.duplicates, counts.late,    counts.unseen,
+          counts.lost, counts.refused,    counts.encoded, counts.headers_left_out};
+}
+
+control::Bridge to_answer(const BridgeInfo& bridge) {
+  return {to_answer(bridge.group), bridge.queue,   bridge.queue_url,
+          bridge.joined,           bridge.problem, to_answer(bridge.counts)};
+}
+
 // Cuts a list into pages; `page` makes the empty answer that `list_of` fills.
 template <class Item, class Page, class ListOf>
-std::vector<control::Answer> paged(const std::vector<Item>& items, const Page& page,
-                                   ListOf list_of) {
+std::vector<control::Answer> paged(const std::vector<Item>& items, const Page& page, ListOf list_of,
+                                   std::size_t size = control::page_size) {
   std::vector<control::Answer> answers;
   std::size_t next = 0;
   do {
     Page part = page;
-    const std::size_t end = std::min(items.size(), next + control::page_size);
+    const std::size_t end = std::min(items.size(), next + size);
     for (; next < end; ++next) list_of(part).push_back(to_answer(items[next]));
     answers.emplace_back(std::move(part));
   } while (next < items.size());
@@ -142,6 +152,12 @@ std::vector<control::Answer> to_answers(const Tree& tree) {
 std::vector<control::Answer> to_answers(const std::vector<GroupInfo>& groups) {
   return paged(
       groups, control::Groups{}, [](control::Groups & part) -> auto& { return part.groups; });
+}
+
+std::vector<control::Answer> to_answers(const std::vector<BridgeInfo>& bridges) {
+  return paged(
+      bridges, control::Bridges{}, [](control::Bridges & part) -> auto& { return part.bridges; },
+      control::bridge_page_size);
 }
 
 }  // namespace canopy::node

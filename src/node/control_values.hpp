@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include <canopy/bridge.hpp>
 #include <canopy/inspect.hpp>
 #include <canopy/message.hpp>
 #include <canopy/publish.hpp>
@@ -22,5 +23,6 @@ wire::control::Failure to_answer(const boost::system::error_code& error);
 std::vector<wire::control::Answer> to_answers(const Ring& ring);
 std::vector<wire::control::Answer> to_answers(const Tree& tree);
 std::vector<wire::control::Answer> to_answers(const std::vector<GroupInfo>& groups);
+std::vector<wire::control::Answer> to_answers(const std::vector<BridgeInfo>& bridges);
 
 }  // namespace canopy::node

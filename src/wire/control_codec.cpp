@@ -111,6 +111,19 @@ struct Decoder {
     return out;
   }
 
+  static BridgeCounts bridge_counts(const pb::BridgeCounts& in) {
+    return {in.sent(), in.duplicates(), in.late(),    in.unseen(),
+            in.lost(), in.refused(),    in.encoded(), in.headers_left_out()};
+  }
+
+  static Bridges bridges(const pb::Bridges& in) {
+    Bridges out;
+    for (const pb::Bridge& bridge : in.bridges())
+      out.bridges.push_back({group_name(bridge.group()), bridge.queue(), bridge.queue_url(),
+                             bridge.joined(), bridge.problem(), bridge_counts(bridge.counts())});
+    return out;
+  }
+
   Content content(const Frame& frame) {
     auto decoded = decode_content(frame.body, frame.body.size());
     if (decoded) return std::move(*decoded);
@@ -143,6 +156,23 @@ void put(pb::Peer& out, const Peer& in) {
   out.set_zone(in.zone);
 }
 
+template <class Named>
+void put(pb::BridgeName& out, const Named& in) {
+  put(*out.mutable_group(), in.group);
+  out.set_queue(in.queue);
+}
+
+void put(pb::BridgeCounts& out, const BridgeCounts& in) {
+  out.set_sent(in.sent);
+  out.set_duplicates(in.duplicates);
+  out.set_late(in.late);
+  out.set_unseen(in.unseen);
+  out.set_lost(in.lost);
+  out.set_refused(in.refused);
+  out.set_encoded(in.encoded);
+  out.set_headers_left_out(in.headers_left_out);
+}
+
 // Fills the header of an envelope, and gives the body.
 class RequestWriter {
  public:
@@ -154,6 +184,11 @@ class RequestWriter {
   Result operator()(const GetStatus&) { return out_.mutable_status(), Buffer(); }
   Result operator()(const GetRing&) { return out_.mutable_ring(), Buffer(); }
   Result operator()(const GetGroups&) { return out_.mutable_groups(), Buffer(); }
+  Result operator()(const GetBridges&) { return out_.mutable_bridges(), Buffer(); }
+  Result operator()(const AddBridge& in) { return put(*out_.mutable_add_bridge(), in), Buffer(); }
+  Result operator()(const RemoveBridge& in) {
+    return put(*out_.mutable_remove_bridge(), in), Buffer();
+  }
   Result operator()(const Cancel&) { return out_.mutable_cancel(), Buffer(); }
   Result operator()(const Shutdown&) { return out_.mutable_shutdown(), Buffer(); }
   Result operator()(const GetRoute& in) { return out_.set_route(bytes_of(in.key)), Buffer(); }
@@ -294,6 +329,19 @@ class AnswerWriter {
     out_.mutable_lost()->set_count(in.count);
     return Buffer();
   }
+  Result operator()(const Bridges& in) {
+    out_.mutable_bridges();
+    for (const Bridge& bridge : in.bridges) {
+      pb::Bridge& added = *out_.mutable_bridges()->add_bridges();
+      put(*added.mutable_group(), bridge.group);
+      added.set_queue(bridge.queue);
+      added.set_queue_url(bridge.queue_url);
+      added.set_joined(bridge.joined);
+      added.set_problem(bridge.problem);
+      put(*added.mutable_counts(), bridge.counts);
+    }
+    return Buffer();
+  }
   Result operator()(const QueueAnswer& in) {
     out_.mutable_queue_answer()->set_status(in.status);
     if (in.body.size() > queue_part_bytes_max) return make_error_code(errc::too_large);
@@ -364,6 +412,15 @@ Decoded<RequestEnvelope> decode_request(const Frame& frame) {
       out.request = QueueCall{in.queue_call().action(), in.queue_call().account(),
                               in.queue_call().region(), frame.body};
       break;
+    case pb::Request::kAddBridge:
+      out.request =
+          AddBridge{Decoder::group_name(in.add_bridge().group()), in.add_bridge().queue()};
+      break;
+    case pb::Request::kRemoveBridge:
+      out.request =
+          RemoveBridge{Decoder::group_name(in.remove_bridge().group()), in.remove_bridge().queue()};
+      break;
+    case pb::Request::kBridges: out.request = GetBridges{}; break;
     case pb::Request::WHAT_NOT_SET: break;
   }
   if (!decoder.ok) return malformed("a request with a malformed key or content");
@@ -410,6 +467,7 @@ Decoded<AnswerEnvelope> decode_answer(const Frame& frame) {
     case pb::Answer::kQueueAnswer:
       out.answer = QueueAnswer{in.queue_answer().status(), frame.body};
       break;
+    case pb::Answer::kBridges: out.answer = Decoder::bridges(in.bridges()); break;
     case pb::Answer::WHAT_NOT_SET: break;
   }
   if (!decoder.ok) return malformed("an answer with a malformed id or content");

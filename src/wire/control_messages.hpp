@@ -67,12 +67,26 @@ struct QueueCall {
   Buffer body;          // a JSON object: the action's parameters
   friend bool operator==(const QueueCall&, const QueueCall&) = default;
 };
+// A bridge from a group to a queue, which is given by its name or URL. Added:
+// answered by Bridges with this one. Removed: by Done.
+struct AddBridge {
+  GroupName group;
+  std::string queue;
+  friend bool operator==(const AddBridge&, const AddBridge&) = default;
+};
+struct RemoveBridge {
+  GroupName group;
+  std::string queue;
+  friend bool operator==(const RemoveBridge&, const RemoveBridge&) = default;
+};
+struct GetBridges {};
 struct Shutdown {};  // Done when it has begun; the connection closes when it is over
 
 // monostate: a request that this version does not know; answered by Failure.
 // Special members are compiled once, as those of wire::Message.
 struct Request : std::variant<std::monostate, GetVersion, GetStatus, GetRing, GetGroups, GetRoute,
-                              GetTree, Create, Join, Cancel, Publish, Shutdown, QueueCall> {
+                              GetTree, Create, Join, Cancel, Publish, Shutdown, QueueCall,
+                              AddBridge, RemoveBridge, GetBridges> {
   using variant::variant;
   Request();
   Request(const Request&);
@@ -223,9 +237,36 @@ struct QueueAnswer {
   friend bool operator==(const QueueAnswer&, const QueueAnswer&) = default;
 };
 
+struct BridgeCounts {
+  std::uint64_t sent = 0;
+  std::uint64_t duplicates = 0;
+  std::uint64_t late = 0;
+  std::uint64_t unseen = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t refused = 0;
+  std::uint64_t encoded = 0;
+  std::uint64_t headers_left_out = 0;
+  friend bool operator==(const BridgeCounts&, const BridgeCounts&) = default;
+};
+
+struct Bridge {
+  GroupName group;
+  std::string queue;
+  std::string queue_url;
+  bool joined = false;
+  std::string problem;
+  BridgeCounts counts;
+  friend bool operator==(const Bridge&, const Bridge&) = default;
+};
+
+struct Bridges {
+  std::vector<Bridge> bridges;  // a part of them
+  friend bool operator==(const Bridges&, const Bridges&) = default;
+};
+
 // monostate: an answer that this version does not know; to be skipped.
 struct Answer : std::variant<std::monostate, Done, Failure, Version, Status, Ring, Route, Tree,
-                             Groups, Published, Joined, Message, Gap, Lost, QueueAnswer> {
+                             Groups, Published, Joined, Message, Gap, Lost, QueueAnswer, Bridges> {
   using variant::variant;
   Answer();
   Answer(const Answer&);
@@ -238,6 +279,7 @@ struct Answer : std::variant<std::monostate, Done, Failure, Version, Status, Rin
 // List entries in one part of an answer: with the longest names and all the
 // addresses that a peer may have, they fit a frame's header.
 inline constexpr std::size_t page_size = 64;
+inline constexpr std::size_t bridge_page_size = 32;
 
 // Of a call to a queue, which is one frame, and of one part of its answer.
 inline constexpr std::size_t queue_call_bytes_max = default_max_frame - max_short_header;

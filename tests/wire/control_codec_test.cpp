@@ -97,6 +97,9 @@ TEST(ControlCodec, requests_come_back_as_they_were) {
   comes_back(Shutdown{});
   comes_back(QueueCall{"SendMessage", "111122223333", "eu-west-1", Buffer::copy_of("{}")});
   comes_back(QueueCall{"ListQueues", "", "", {}});
+  comes_back(AddBridge{prices, "jobs"});
+  comes_back(RemoveBridge{prices, "jobs"});
+  comes_back(GetBridges{});
 }
 
 TEST(ControlCodec, answers_come_back_as_they_were) {
@@ -137,6 +140,14 @@ TEST(ControlCodec, answers_come_back_as_they_were) {
   comes_back(Lost{12});
   comes_back(QueueAnswer{200, Buffer::copy_of(R"({"Messages":[]})")});
   comes_back(QueueAnswer{400, {}});
+  comes_back(Bridges{{{prices,
+                       "jobs",
+                       "http://127.0.0.1:9324/000000000000/jobs",
+                       true,
+                       "full",
+                       {1, 2, 3, 4, 5, 6, 7, 1ULL << 63}},
+                      {}}});
+  comes_back(Bridges{});
 }
 
 std::string hex_of(const EncodedFrame& frame) {
