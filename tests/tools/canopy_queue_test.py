@@ -15,61 +15,15 @@ import urllib.error
 import urllib.request
 
 sys.dont_write_bytecode = True
-SOURCE = pathlib.Path(os.environ.get("CANOPY_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
-BIN = pathlib.Path(os.environ.get("CANOPY_BIN_DIR", SOURCE / "build/dev/bin"))
-sys.path.insert(0, str(SOURCE / "scripts/lib"))
-from local_ring import UP_TIMEOUT_S, Ring  # noqa: E402
-
-DEADLINE_S = 60
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
+from daemon_case import DEADLINE_S, DaemonCase, eventually, start  # noqa: E402
 
 
-def eventually(condition, what):
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        if time.monotonic() > deadline:
-            raise AssertionError(f"not within {DEADLINE_S} s: {what}")
-        time.sleep(0.02)
-
-
-def start(folder, *arguments):
-    """A daemon of its own ring."""
-    ring = Ring(BIN, pathlib.Path(folder))
-    daemon = ring.add(1, arguments)
-    try:
-        ring.wait_for(daemon.has_announced_its_address, UP_TIMEOUT_S, "the daemon to listen")
-    except BaseException:
-        ring.stop()
-        raise
-    return ring, daemon
-
-
-class QueueTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory(prefix="canopy-test-")
-        # Nobody can come in by HTTP: no keys, and no --allow-anonymous.
-        cls.ring, cls.daemon = start(cls.folder.name, "--gateway", "127.0.0.1:0")
-
-    @classmethod
-    def tearDownClass(cls):
-        stubborn = cls.ring.stop()
-        cls.folder.cleanup()
-        if stubborn:
-            raise AssertionError(f"did not heed SIGTERM: {stubborn}")
-
-    def command(self, *arguments):
-        return self.ring.client(self.daemon, "queue", *arguments)
-
-    def queue(self, *arguments, status=0, data=None):
-        """Runs a command to its end; its output."""
-        result = subprocess.run(self.command(*arguments), input=data or b"", capture_output=True,
-                                timeout=DEADLINE_S, check=False)
-        self.assertEqual(result.returncode, status, (arguments, result))
-        self.complaint = result.stderr.decode()
-        return result.stdout.decode()
-
-    def ask(self, *arguments, **options):
-        return json.loads(self.queue(*arguments, "--json", **options))
+class QueueTest(DaemonCase):
+    # Nobody can come in by HTTP: no keys, and no --allow-anonymous.
+    arguments = ("--gateway", "127.0.0.1:0")
+    words = ("queue",)
+    queue = DaemonCase.output
 
     def events(self, *arguments, **options):
         return [json.loads(line) for line in self.queue(*arguments, "--json",
