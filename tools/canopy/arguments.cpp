@@ -36,6 +36,7 @@ constexpr const char* examples =
     "  canopy tree prices --dot | dot -Tsvg > prices.svg\n"
     "  canopy route --name order-4711          the peers on the way to a key\n"
     "  canopy queue send jobs 'resize 17.png'  canopy queue --help shows more\n"
+    "  canopy bridge add prices jobs           what is published becomes messages of a queue\n"
     "  canopy --control /tmp/a.sock status     the daemon with that socket\n"
     "\n"
     "Status: 0 done, 1 failed, 2 a mistake in the command line. With --json a failure is\n"
@@ -79,6 +80,8 @@ class Parser {
     add_messages();
     queue_.emplace(add("queue", "Work with the queues of the daemon's gateway",
                        [this] { arguments_.command = queue_->command(); }));
+    bridge_.emplace(add("bridge", "Let queues of the daemon's gateway subscribe to groups",
+                        [this] { finish_bridge(); }));
   }
 
   std::optional<Arguments> parse(int argc, const char* const* argv) {
@@ -187,6 +190,16 @@ class Parser {
     arguments_.command = tree_;
   }
 
+  void finish_bridge() {
+    const BridgeCommand command = bridge_->command();
+    std::visit(
+        [](const auto& what) {
+          if constexpr (requires { what.group; }) parse_group(what.group);
+        },
+        command.what);
+    arguments_.command = command;
+  }
+
   void finish_create() {
     parse_group(create_.group);
     arguments_.command = create_;
@@ -263,6 +276,7 @@ class Parser {
   PublishCommand publish_;
   TreeCommand tree_;
   std::optional<QueueParser> queue_;
+  std::optional<BridgeParser> bridge_;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "base/id.hpp"
 #include "base/time.hpp"
+#include "canopy/bridge_arguments.hpp"
 #include "canopy/queue_arguments.hpp"
 #include "wire/content.hpp"
 #include "wire/scribe_messages.hpp"
@@ -45,9 +46,9 @@ struct TreeCommand {
 };
 struct ShutdownCommand {};
 
-using Command =
-    std::variant<StatusCommand, RingCommand, RouteCommand, CreateCommand, JoinCommand,
-                 PublishCommand, GroupsCommand, TreeCommand, ShutdownCommand, QueueCommand>;
+using Command = std::variant<StatusCommand, RingCommand, RouteCommand, CreateCommand, JoinCommand,
+                             PublishCommand, GroupsCommand, TreeCommand, ShutdownCommand,
+                             QueueCommand, BridgeCommand>;
 
 struct Arguments {
   std::string control;  // the socket's path

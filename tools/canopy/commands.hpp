@@ -29,6 +29,7 @@ int run(Context& context, const CreateCommand& command);
 int run(Context& context, const JoinCommand& command);
 int run(Context& context, const PublishCommand& command);
 int run(Context& context, const QueueCommand& command);
+int run(Context& context, const BridgeCommand& command);
 
 // The cluster's name, which is the creator of groups named without one.
 std::string cluster_name(Context& context);
