@@ -3,9 +3,9 @@
 //
 // What anybody publishes to the group becomes at most one message of the queue,
 // whatever happens in between: the queue remembers, on its disk and together with
-// each message, by which ids it came. It does so for the last 256 multicasts of a
-// publisher's boot and for the last 8,192 publishers at least; what is older than
-// that is not sent (and counted as `late`).
+// each message, which multicasts came. Of a publisher's boot it knows 1,024 runs of
+// numbers, that is, all of them if few are missing in between; what is older is
+// not sent (and counted as `late`). It knows the last 8,192 publishers at least.
 //
 // The body is the payload, or its base64 where Amazon SQS does not allow it as
 // text. Message attributes: canopy.group, canopy.publisher (40 hexadecimal

@@ -12,14 +12,27 @@ constexpr std::uint8_t window_version = 1;
 
 MulticastWindow::Place MulticastWindow::take(std::uint64_t sequence) {
   if (sequence <= forgotten_) return Place::unsure;
-  const auto at = std::ranges::lower_bound(seen_, sequence);
-  if (at != seen_.end() && *at == sequence) return Place::again;
-  lowest_ = empty() ? sequence : std::min(lowest_, sequence);
+  // The first run that begins behind it.
+  const auto behind = std::ranges::upper_bound(runs_, sequence, {}, &Run::first);
+  const auto before = behind == runs_.begin() ? runs_.end() : behind - 1;
+  if (before != runs_.end() && sequence <= before->last) return Place::again;
+  lowest_ = runs_.empty() ? sequence : std::min(lowest_, sequence);
   ++taken_;
-  seen_.insert(at, sequence);
-  if (seen_.size() > size_max) {
-    forgotten_ = seen_.front();
-    seen_.erase(seen_.begin());
+  const bool joins_before = before != runs_.end() && before->last + 1 == sequence;
+  const bool joins_behind = behind != runs_.end() && sequence + 1 == behind->first;
+  if (joins_before && joins_behind) {
+    before->last = behind->last;
+    runs_.erase(behind);
+  } else if (joins_before) {
+    before->last = sequence;
+  } else if (joins_behind) {
+    behind->first = sequence;
+  } else {
+    runs_.insert(behind, {sequence, sequence});
+  }
+  if (runs_.size() > runs_max) {
+    forgotten_ = runs_.front().last;
+    runs_.erase(runs_.begin());
   }
   return Place::first;
 }
@@ -30,11 +43,12 @@ std::string encode(const MulticastWindow& window) {
   out.varint(window.forgotten_);
   out.varint(window.lowest_);
   out.varint(window.taken_);
-  out.varint(window.seen_.size());
+  out.varint(window.runs_.size());
   std::uint64_t before = window.forgotten_;
-  for (const std::uint64_t sequence : window.seen_) {
-    out.varint(sequence - before);
-    before = sequence;
+  for (const MulticastWindow::Run& run : window.runs_) {
+    out.varint(run.first - before);
+    out.varint(run.last - run.first);
+    before = run.last;
   }
   return out.take();
 }
@@ -47,11 +61,12 @@ std::optional<MulticastWindow> decode_multicast_window(std::string_view bytes) {
   window.lowest_ = in.varint();
   window.taken_ = in.varint();
   const std::size_t count = in.count();
-  window.seen_.reserve(count);
+  window.runs_.reserve(count);
   std::uint64_t before = window.forgotten_;
   for (std::size_t left = count; left > 0 && in.ok(); --left) {
-    before += in.varint();
-    window.seen_.push_back(before);
+    const std::uint64_t first = before + in.varint();
+    before = first + in.varint();
+    window.runs_.push_back({first, before});
   }
   return in.finished() ? std::optional(std::move(window)) : std::nullopt;
 }

@@ -1,6 +1,7 @@
-// Which multicasts of one publisher's boot have come: the last ones by their
-// numbers, and of those before that they are too old to tell. So nothing comes
-// twice, however late, and what is remembered stays small. Plain values.
+// Which multicasts of one publisher's boot have come: runs of their numbers, and
+// of those before the first run that they are too old to tell. So nothing comes
+// twice, however late, and what is remembered stays small: a publisher whose
+// messages all come has one run. Plain values.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@ namespace canopy::queue {
 
 class MulticastWindow {
  public:
-  static constexpr std::size_t size_max = 256;
+  static constexpr std::size_t runs_max = 1'024;
 
   enum class Place : std::uint8_t {
     first,   // it had not come before
@@ -25,19 +26,23 @@ class MulticastWindow {
   Place take(std::uint64_t sequence);
 
   // Numbers between the lowest and the highest that came which did not come.
-  std::uint64_t holes() const noexcept { return empty() ? 0 : last() - lowest_ + 1 - taken_; }
+  std::uint64_t holes() const noexcept {
+    return runs_.empty() ? 0 : runs_.back().last - lowest_ + 1 - taken_;
+  }
 
   friend std::string encode(const MulticastWindow& window);
   friend std::optional<MulticastWindow> decode_multicast_window(std::string_view bytes);
 
  private:
-  bool empty() const noexcept { return seen_.empty(); }
-  std::uint64_t last() const noexcept { return seen_.back(); }
+  struct Run {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+  };
 
   std::uint64_t forgotten_ = 0;  // up to this one
   std::uint64_t lowest_ = 0;     // that ever came
   std::uint64_t taken_ = 0;
-  std::vector<std::uint64_t> seen_;  // ascending, all above `forgotten_`
+  std::vector<Run> runs_;  // ascending, none touches the next, all above `forgotten_`
 };
 
 std::string encode(const MulticastWindow& window);

@@ -1,12 +1,16 @@
 // Bridges of the machine: what becomes of multicasts, and what is remembered.
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include <gtest/gtest.h>
 
 #include "base/base64.hpp"
+#include "base/random.hpp"
+#include "base/text.hpp"
 #include "queue/loop.hpp"
 #include "queue/multicast_window.hpp"
+#include "support/seeds.hpp"
 
 namespace canopy::queue {
 namespace {
@@ -23,6 +27,8 @@ Multicast multicast(std::uint64_t sequence, std::string_view body = "m",
                     const Id& publisher = alpha, std::uint64_t incarnation = 1) {
   return {{publisher, incarnation, sequence}, {}, text(body)};
 }
+
+std::uint64_t to_number(const std::string& text) { return std::stoull(text); }
 
 class BridgingTest : public testing::Test {
  protected:
@@ -206,7 +212,8 @@ TEST_F(BridgingTest, NumbersThatDidNotComeAreCountedUntilTheyDo) {
 TEST_F(BridgingTest, WhatIsTooOldToTellIsNotSent) {
   add("q");
   std::vector<Multicast> many;
-  for (std::uint64_t i = 1; i <= MulticastWindow::size_max + 1; ++i) many.push_back(multicast(i));
+  for (std::uint64_t i = 0; i <= MulticastWindow::runs_max; ++i)
+    many.push_back(multicast(1 + 2 * i));
   EXPECT_EQ(send("q", many).sent, many.size());
   const BridgeCounts counts = send("q", {multicast(1)});
   EXPECT_EQ(counts.late, 1U);
@@ -230,6 +237,20 @@ TEST_F(BridgingTest, ForgetsPublishersThatWereSilentForLong) {
   others(50);
   EXPECT_EQ(send("q", {multicast(1, "m", alpha)}).duplicates, 2U);
   EXPECT_LE(entries('v'), 8);
+}
+
+TEST_F(BridgingTest, LiesInTheStoreAsEver) {
+  add("q");
+  send("q", {multicast(1), multicast(2), multicast(2), multicast(5)});
+  const auto only = [&](char table) {
+    const auto found = std::ranges::find_if(
+        loop.store->entries, [table](const auto& entry) { return entry.first[0] == table; });
+    return to_hex(found->first) + " " + to_hex(found->second);
+  };
+  EXPECT_EQ(only('b'), "620000000000000001067072696365730663616e6f7079 0100010301000200000000");
+  EXPECT_EQ(only('v'),
+            "760000000000000001067072696365730663616e6f70790000000000000000"
+            "be76331b95dfc399cd776d2fc68021e0db03cc4f0000000000000001 010001030201010300");
 }
 
 TEST_F(BridgingTest, LeavesNothingInTheStore) {
@@ -276,6 +297,49 @@ TEST_F(BridgingTest, AReplayedLogLeadsToTheSame) {
     EXPECT_EQ(after[i].counts, before[i].counts);
   }
   EXPECT_EQ(loop.attribute("q", "ApproximateNumberOfMessages"), "4");
+}
+
+// Whatever is sent again, refused, lost from the log or replayed.
+TEST_F(BridgingTest, RandomHistoriesMakeNoMulticastTwoMessages) {
+  for (std::uint64_t seed = 1; seed <= seeds_or(20); ++seed) {
+    Random random(seed);
+    Loop one(limits());
+    one.create("q");
+    one.ask<Bridge>(AddBridge{bridge("q")});
+    TestStore snapshot = *one.store;
+    std::uint64_t last = 0;
+    for (int step = 0; step < 200; ++step) {
+      std::vector<Multicast> some;
+      for (std::uint64_t left = random.next() % 5; left > 0; --left) {
+        last += random.next() % 3;
+        const std::uint64_t back = random.next() % 8;
+        const std::uint64_t sequence = std::max<std::uint64_t>(last - std::min(last, back), 1);
+        some.push_back(multicast(sequence, std::to_string(sequence)));
+      }
+      one.begin(sending("q", std::move(some)));
+      switch (random.next() % 8) {
+        case 0: one.fail_pending(); break;
+        case 1: one.restart(); break;
+        case 2: one.restart(&snapshot); break;
+        case 3: snapshot = *one.store; break;
+        case 4: break;  // the next ones come to it
+        default: one.settle();
+      }
+    }
+    one.settle();
+    std::set<std::string> bodies;
+    std::size_t messages = 0;
+    for (Texts some = one.bodies("q"); !some.empty(); some = one.bodies("q")) {
+      messages += some.size();
+      bodies.insert(some.begin(), some.end());
+    }
+    EXPECT_EQ(bodies.size(), messages) << "seed " << seed;
+    const auto listed = one.ask<ListBridgesResult>(ListBridges{}).bridges;
+    EXPECT_EQ(listed.at(0).counts.sent, messages) << "seed " << seed;
+    const std::uint64_t lowest = std::stoull(*std::ranges::min_element(bodies, {}, to_number));
+    const std::uint64_t highest = std::stoull(*std::ranges::max_element(bodies, {}, to_number));
+    EXPECT_EQ(listed.at(0).counts.unseen, highest - lowest + 1 - messages) << "seed " << seed;
+  }
 }
 
 }  // namespace

@@ -123,6 +123,16 @@ TEST(Command, HasTheBytesThatLogsHold) {
   remove.body = command::Remove{5, {0, 8, 9}, {{{0, 10, 11}, "g"}}};
   EXPECT_EQ(to_hex(encode(remove).view()),
             "010a80a0abfef962010203040506070803ac02050010090100140b0167");
+  Command multicasts = some_send();
+  multicasts.body = command::SendMulticasts{
+      5,
+      {"g", "c"},
+      {0, 0, 0, 0, 1, 2, 3, 4},
+      {{{Id::hash_of("p"), 6, 300}, {0, 7, {}, {}, Uuid{}, Buffer::copy_of("r")}}}};
+  EXPECT_EQ(
+      to_hex(encode(multicasts).view()),
+      "011680a0abfef962010203040506070803ac020501670163000000000102030401516b9783fca517eecbd1d064"
+      "da2d165310b1975906ac02000e0000000000000000000000000000000000000172");
 }
 
 TEST(Command, ComesBackAsItWas) {

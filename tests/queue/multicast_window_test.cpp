@@ -36,22 +36,37 @@ TEST(MulticastWindow, CountsTheHolesBetweenTheLowestAndTheHighest) {
 
 TEST(MulticastWindow, TakesNothingThatIsOlderThanItsMemory) {
   MulticastWindow window;
-  const std::uint64_t last = 1'000 + MulticastWindow::size_max;
-  for (std::uint64_t sequence = 1'000; sequence <= last; ++sequence) window.take(sequence);
-  EXPECT_EQ(window.take(1'000), Place::unsure);
-  EXPECT_EQ(window.take(1), Place::unsure);
+  constexpr std::uint64_t runs = MulticastWindow::runs_max;
+  for (std::uint64_t run = 1; run <= runs + 1; ++run) window.take(10 * run);
+  EXPECT_EQ(window.take(10), Place::unsure);
+  EXPECT_EQ(window.take(9), Place::unsure);
   EXPECT_EQ(window.take(0), Place::unsure);
-  EXPECT_EQ(window.take(1'001), Place::again);
-  EXPECT_EQ(window.take(last + 1), Place::first);
-  EXPECT_EQ(window.holes(), 0U);
+  EXPECT_EQ(window.take(20), Place::again);
+  EXPECT_EQ(window.take(11), Place::first);
+  EXPECT_EQ(window.take(11), Place::unsure);
+  EXPECT_EQ(window.take(20), Place::again);
+}
+
+TEST(MulticastWindow, ARunOfAnyLengthIsRememberedInAFewBytes) {
+  MulticastWindow window;
+  constexpr std::uint64_t last = 100'000;
+  for (std::uint64_t sequence = 2; sequence <= last; sequence += 2) window.take(sequence);
+  for (std::uint64_t sequence = last - 1; sequence > last - 2'000; sequence -= 2)
+    EXPECT_EQ(window.take(sequence), Place::first);
+  MulticastWindow whole;
+  for (std::uint64_t sequence = 1; sequence <= last; ++sequence) whole.take(sequence);
+  EXPECT_EQ(whole.take(1), Place::again);
+  EXPECT_EQ(whole.take(last), Place::again);
+  EXPECT_EQ(whole.holes(), 0U);
+  EXPECT_LT(encode(whole).size(), 16U);
 }
 
 TEST(MulticastWindow, IsTheSameFromItsBytes) {
   Random random(7);
   MulticastWindow window;
   std::set<std::uint64_t> taken;
-  for (int i = 0; i < 2'000; ++i) {
-    const std::uint64_t sequence = 1 + random.next() % 3'000;
+  for (int i = 0; i < 8'000; ++i) {
+    const std::uint64_t sequence = 1 + random.next() % 6'000;
     const Place place = window.take(sequence);
     EXPECT_EQ(place == Place::first, place != Place::unsure && !taken.contains(sequence));
     if (place == Place::first) {
@@ -68,7 +83,7 @@ TEST(MulticastWindow, IsTheSameFromItsBytes) {
 
 TEST(MulticastWindow, RefusesOtherBytes) {
   MulticastWindow window;
-  window.take(300);
+  for (const std::uint64_t sequence : {300U, 301U, 900U}) window.take(sequence);
   const std::string bytes = encode(window);
   EXPECT_FALSE(decode_multicast_window(bytes + "x"));
   for (std::size_t size = 0; size < bytes.size(); ++size)

@@ -173,6 +173,29 @@ TEST(ControlCodec, calls_to_queues_are_written_as_ever) {
             "7b7d");
 }
 
+TEST(ControlCodec, bridges_are_written_as_ever) {
+  EXPECT_EQ(hex_of(encode(RequestEnvelope{77, AddBridge{{"g", "c"}, "q"}}).value()),
+            "000000138000000f084d720b0a060a0167120163120171");
+  EXPECT_EQ(hex_of(encode(RequestEnvelope{77, RemoveBridge{{"g", "c"}, "q"}}).value()),
+            "000000138000000f084d7a0b0a060a0167120163120171");
+  EXPECT_EQ(hex_of(encode(RequestEnvelope{77, GetBridges{}}).value()),
+            "0000000980000005084d820100");
+  const Bridge bridge{{"g", "c"}, "q", "u", true, "p", {1, 2, 3, 4, 5, 6, 7, 8}};
+  EXPECT_EQ(hex_of(encode(AnswerEnvelope{77, true, Bridges{{bridge}}}).value()),
+            "000000328100002e084d10018a01270a250a060a01671201631201711a017520012a01703210"
+            "08011002180320042805300638074008");
+}
+
+TEST(ControlCodec, a_page_of_bridges_fits_with_the_longest_names) {
+  const std::string name(255, 'n');
+  const std::uint64_t most = ~std::uint64_t{0};
+  const Bridge bridge{{name, name},          name,
+                      std::string(600, 'u'), true,
+                      std::string(400, 'p'), {most, most, most, most, most, most, most, most}};
+  EXPECT_TRUE(
+      encode(AnswerEnvelope{most, true, Bridges{std::vector<Bridge>(bridge_page_size, bridge)}}));
+}
+
 TEST(ControlCodec, calls_to_queues_are_bounded) {
   const auto text = [](std::size_t size) { return Buffer::copy_of(std::string(size, ' ')); };
   const std::string name(255, 'n');
