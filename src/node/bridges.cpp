@@ -22,11 +22,12 @@ using boost::system::error_code;
 
 namespace {
 
-// What a bridge keeps while its queue is busy, which is also the most that one
-// command has to carry.
-constexpr std::size_t waiting_messages_max = 16'384;
-constexpr std::size_t waiting_bytes_max = std::size_t{4} << 20;
-constexpr std::size_t batch_events_max = 512;
+// What a bridge keeps while its queue is busy.
+constexpr std::size_t waiting_messages_max = 65'536;
+constexpr std::size_t waiting_bytes_max = std::size_t{16} << 20;
+// What one command carries: so many, and the message that passes the bytes.
+constexpr std::size_t batch_messages_max = 512;
+constexpr std::size_t batch_bytes_max = std::size_t{2} << 20;
 
 constexpr std::chrono::milliseconds join_pause{500};
 constexpr std::chrono::milliseconds send_pause{200};
@@ -87,6 +88,12 @@ void count(BridgeCounts& all, const queue::BridgeCounts& before, const queue::Br
   all.headers_left_out += now.headers_left_out - before.headers_left_out;
 }
 
+std::size_t bytes_of(const Message& message) {
+  std::size_t bytes = message.payload.size();
+  for (const auto& [key, value] : message.headers) bytes += key.size() + value.size();
+  return bytes;
+}
+
 queue::Multicast to_multicast(const Message& message) {
   const std::string_view bytes = message.payload.view();
   return {{node::to_id(message.id.publisher), message.id.incarnation, message.id.sequence},
@@ -114,9 +121,9 @@ struct Bridges::Bridge {
   std::string problem;
   std::vector<std::shared_ptr<Add>> waiting;  // until it has been tried to join
 
-  // What is being sent.
-  std::vector<Message> batch;
-  std::uint64_t batch_lost = 0;  // is counted with it
+  std::vector<Message> received;
+  std::size_t sending = 0;         // the first of them
+  std::uint64_t sending_lost = 0;  // are counted with them
 };
 
 Bridges::Bridges(NodeRef node, asio::any_io_executor executor, gateway::Service& service,
@@ -327,8 +334,8 @@ void Bridges::joined(const BridgePtr& bridge, error_code error, Subscription sub
 
 void Bridges::receive(const BridgePtr& bridge) {
   bridge->subscription.async_receive(
-      batch_events_max, bound(bridge, [](Bridges& self, const BridgePtr& one, error_code error,
-                                         std::vector<Event> events) {
+      batch_messages_max, bound(bridge, [](Bridges& self, const BridgePtr& one, error_code error,
+                                           std::vector<Event> events) {
         self.received(one, error, std::move(events));
       }));
 }
@@ -336,7 +343,7 @@ void Bridges::receive(const BridgePtr& bridge) {
 void Bridges::received(const BridgePtr& bridge, error_code error, std::vector<Event> events) {
   for (Event& event : events) {
     if (auto* message = std::get_if<Message>(&event)) {
-      bridge->batch.push_back(std::move(*message));
+      bridge->received.push_back(std::move(*message));
     } else if (const auto* lost = std::get_if<Lost>(&event)) {
       lose(*bridge, lost->count);
     } else if (const auto* gap = std::get_if<Gap>(&event)) {
@@ -351,7 +358,7 @@ void Bridges::received(const BridgePtr& bridge, error_code error, std::vector<Ev
     log::warn("the bridge from {} to {} has lost its group: {}", bridge->shown_group,
               bridge->name.queue.name, error.message());
   }
-  if (bridge->batch.empty() && bridge->lost == 0) return go_on(bridge);
+  if (bridge->received.empty() && bridge->lost == 0) return go_on(bridge);
   send(bridge);
 }
 
@@ -369,9 +376,14 @@ void Bridges::go_on(const BridgePtr& bridge) {
 
 void Bridges::send(const BridgePtr& bridge) {
   queue::SendMulticasts action{bridge->name, bridge->shown_group, {}, bridge->lost};
-  action.multicasts.reserve(bridge->batch.size());
-  for (const Message& message : bridge->batch) action.multicasts.push_back(to_multicast(message));
-  bridge->batch_lost = bridge->lost;
+  std::size_t bytes = 0;
+  for (const Message& message : bridge->received) {
+    if (bytes >= batch_bytes_max) break;
+    bytes += bytes_of(message);
+    action.multicasts.push_back(to_multicast(message));
+  }
+  bridge->sending = action.multicasts.size();
+  bridge->sending_lost = bridge->lost;
   ask(std::move(action), [weak = std::weak_ptr(bridge)](Bridges& self, queue::Outcome outcome) {
     const BridgePtr one = weak.lock();
     if (one && !one->over) self.sent(one, outcome);
@@ -389,17 +401,20 @@ void Bridges::sent(const BridgePtr& bridge, const queue::Outcome& outcome) {
     }
     if (bridge->joined) bridge->problem = error.message;
     if (code == errc::unavailable) return later(bridge, send_pause, &Bridges::send);
-    log::error("the queue {} refuses what came from {}: {}", bridge->name.queue.name,
-               bridge->shown_group, error.message);
-    lose(*bridge, bridge->batch.size());
+    if (log_.allow())
+      log::error("the queue {} refuses what came from {}: {}", bridge->name.queue.name,
+                 bridge->shown_group, error.message);
+    lose(*bridge, bridge->sending);
   } else {
     const queue::BridgeCounts& counts = std::get<queue::Bridge>(*outcome).counts;
     count(counted_, bridge->counts, counts);
     bridge->counts = counts;
-    bridge->lost -= bridge->batch_lost;
+    bridge->lost -= bridge->sending_lost;
     if (bridge->joined) bridge->problem.clear();
   }
-  bridge->batch.clear();
+  const auto first = bridge->received.begin();
+  bridge->received.erase(first, first + static_cast<std::ptrdiff_t>(bridge->sending));
+  if (!bridge->received.empty()) return send(bridge);
   go_on(bridge);
 }
 

@@ -3,10 +3,10 @@
 // is the queues' to know (queue/bridging.hpp); here is only what a process does
 // about it, which begins anew with each.
 //
-//   join -> receive a batch -> send it -> receive the next ...
+//   join -> receive a batch -> send it, in parts if it is large -> receive ...
 //
-// One batch of a bridge is on its way at a time; meanwhile its subscription keeps
-// what comes, up to its bounds, and counts what it drops. A batch that finds the
+// One part of a bridge is on its way at a time; meanwhile its subscription keeps
+// what comes, up to its bounds, and counts what it drops. A part that finds the
 // queue unavailable is sent again until it is taken: what a command has sent
 // already is left out. A group that cannot be joined is tried again, too.
 //
@@ -30,6 +30,7 @@
 
 #include "gateway/queue_url.hpp"
 #include "gateway/service.hpp"
+#include "net/log_limit.hpp"
 #include "node/operation.hpp"
 #include "queue/actions.hpp"
 
@@ -95,6 +96,7 @@ class Bridges : public std::enable_shared_from_this<Bridges> {
   gateway::Service* service_;  // none: stopped
   std::map<queue::BridgeName, BridgePtr> bridges_;
   BridgeCounts counted_;
+  net::LogLimit log_;
 };
 
 }  // namespace canopy::detail
