@@ -88,7 +88,7 @@ void count(BridgeCounts& all, const queue::BridgeCounts& before, const queue::Br
   all.headers_left_out += now.headers_left_out - before.headers_left_out;
 }
 
-std::size_t bytes_of(const Message& message) {
+std::size_t content_bytes(const Message& message) {
   std::size_t bytes = message.payload.size();
   for (const auto& [key, value] : message.headers) bytes += key.size() + value.size();
   return bytes;
@@ -379,7 +379,7 @@ void Bridges::send(const BridgePtr& bridge) {
   std::size_t bytes = 0;
   for (const Message& message : bridge->received) {
     if (bytes >= batch_bytes_max) break;
-    bytes += bytes_of(message);
+    bytes += content_bytes(message);
     action.multicasts.push_back(to_multicast(message));
   }
   bridge->sending = action.multicasts.size();

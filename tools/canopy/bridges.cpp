@@ -47,25 +47,6 @@ Answer ask_of_bridge(Context& context, control::Request request, const std::stri
   }
 }
 
-json::object to_json(const control::Bridge& bridge) {
-  json::object object;
-  put_group(object, bridge.group);
-  object["queue"] = bridge.queue;
-  object["url"] = bridge.queue_url;
-  object["joined"] = bridge.joined;
-  if (!bridge.problem.empty()) object["problem"] = bridge.problem;
-  const control::BridgeCounts& counts = bridge.counts;
-  object["sent"] = counts.sent;
-  object["duplicates"] = counts.duplicates;
-  object["late"] = counts.late;
-  object["unseen"] = counts.unseen;
-  object["lost"] = counts.lost;
-  object["refused"] = counts.refused;
-  object["encoded"] = counts.encoded;
-  object["headers_left_out"] = counts.headers_left_out;
-  return object;
-}
-
 std::string state_of(const control::Bridge& bridge) {
   if (!bridge.problem.empty()) return bridge.problem;
   return bridge.joined ? "joined" : "joining";

@@ -70,6 +70,25 @@ json::object to_json(const wire::control::Group& group) {
   return object;
 }
 
+json::object to_json(const wire::control::Bridge& bridge) {
+  json::object object;
+  put_group(object, bridge.group);
+  object["queue"] = bridge.queue;
+  object["url"] = bridge.queue_url;
+  object["joined"] = bridge.joined;
+  if (!bridge.problem.empty()) object["problem"] = bridge.problem;
+  const wire::control::BridgeCounts& counts = bridge.counts;
+  object["sent"] = counts.sent;
+  object["duplicates"] = counts.duplicates;
+  object["late"] = counts.late;
+  object["unseen"] = counts.unseen;
+  object["lost"] = counts.lost;
+  object["refused"] = counts.refused;
+  object["encoded"] = counts.encoded;
+  object["headers_left_out"] = counts.headers_left_out;
+  return object;
+}
+
 json::object to_json(const wire::MessageId& id) {
   json::object object;
   object["publisher"] = id.publisher.to_hex();

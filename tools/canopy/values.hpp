@@ -22,6 +22,7 @@ std::string display_name(const wire::GroupName& group, const std::string& defaul
 boost::json::object to_json(const wire::control::Peer& peer);
 boost::json::object to_json(const wire::control::Status& status);
 boost::json::object to_json(const wire::control::Group& group);
+boost::json::object to_json(const wire::control::Bridge& bridge);
 boost::json::object to_json(const wire::MessageId& id);
 
 // Adds "group" and "creator".
