@@ -16,7 +16,6 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
 from gateway_daemon import BIN, DEADLINE_S, Daemon, eventually  # noqa: E402
 
-GROUP = "prices"
 MESSAGES_A_ROUND = 200
 
 
@@ -41,9 +40,10 @@ def bridges(daemon):
 class Publisher(threading.Thread):
     """Publishes numbered messages through a daemon until it is told to stop, some at a time."""
 
-    def __init__(self, daemon):
+    def __init__(self, daemon, group):
         super().__init__()
         self.daemon_asked = daemon
+        self.group = group
         self.ending = threading.Event()
         self.published = 0
 
@@ -54,7 +54,7 @@ class Publisher(threading.Thread):
             lines = "".join(f"{number}\n" for number in range(first, first + 20))
             # What is lost when a root dies, its publisher is told; here it is counted.
             with contextlib.suppress(subprocess.TimeoutExpired):
-                canopy(self.daemon_asked, "publish", GROUP, "-", "--lines", data=lines)
+                canopy(self.daemon_asked, "publish", self.group, "-", "--lines", data=lines)
             self.published = first + 20
 
     def end(self):
@@ -63,6 +63,8 @@ class Publisher(threading.Thread):
 
 
 class BridgeOfAPeer(unittest.TestCase):
+    group = "prices"  # its root is another peer
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="canopy-bridge-")
         self.addCleanup(folder.cleanup)
@@ -74,7 +76,7 @@ class BridgeOfAPeer(unittest.TestCase):
                                     "ordered.fifo")
         self.wait_for(lambda: len(ask(self.founder, "ring")["peers"]) == 3, "a ring of three")
         for queue in ("jobs", "ordered.fifo"):
-            result = canopy(self.gateway, "bridge", "add", GROUP, queue)
+            result = canopy(self.gateway, "bridge", "add", self.group, queue)
             self.assertEqual((result.returncode, result.stderr), (0, ""))
 
     def started(self, name, *arguments):
@@ -97,7 +99,8 @@ class BridgeOfAPeer(unittest.TestCase):
         """Numbered messages, once the bridges have them."""
         before = self.sent()
         lines = "".join(f"{number}\n" for number in range(count))
-        self.assertEqual(canopy(daemon, "publish", GROUP, "-", "--lines", data=lines).returncode, 0)
+        result = canopy(daemon, "publish", self.group, "-", "--lines", data=lines)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.wait_for(lambda: all(sent == before[queue] + count
                                   for queue, sent in self.sent().items()), "the messages")
 
@@ -111,7 +114,7 @@ class BridgeOfAPeer(unittest.TestCase):
                     publisher = attributes["canopy.publisher"]["StringValue"]
                     by_publisher.setdefault(publisher, []).append(
                         (int(attributes["canopy.sequence"]["StringValue"]), message["Body"]))
-                    self.assertEqual(attributes["canopy.group"]["StringValue"], GROUP)
+                    self.assertEqual(attributes["canopy.group"]["StringValue"], self.group)
                     connection.delete(queue, message)
 
     def taken(self, queue):
@@ -151,12 +154,12 @@ class BridgeOfAPeer(unittest.TestCase):
                 self.assertEqual(len(set(messages)), len(messages))
                 if queue == "ordered.fifo":
                     self.assertEqual(messages, sorted(messages))
-        canopy(self.gateway, "bridge", "remove", GROUP, "jobs")
+        canopy(self.gateway, "bridge", "remove", self.group, "jobs")
         self.gateway.restart()
         self.assertEqual([bridge["queue"] for bridge in bridges(self.gateway)], ["ordered.fifo"])
 
     def test_kill_9_under_load_makes_no_message_twice_and_the_counts_are_right(self):
-        publishers = [Publisher(self.founder), Publisher(self.member)]
+        publishers = [Publisher(self.founder, self.group), Publisher(self.member, self.group)]
         for publisher in publishers:
             publisher.start()
             self.addCleanup(publisher.end)
@@ -169,7 +172,7 @@ class BridgeOfAPeer(unittest.TestCase):
         for publisher in publishers:
             publisher.end()
         for daemon in (self.founder, self.member):
-            self.assertEqual(canopy(daemon, "publish", GROUP, "the last").returncode, 0)
+            self.assertEqual(canopy(daemon, "publish", self.group, "the last").returncode, 0)
         for queue in ("jobs", "ordered.fifo"):
             by_publisher = self.taken_until(queue, "the last")
             counts = {bridge["queue"]: bridge for bridge in bridges(self.gateway)}
@@ -183,6 +186,14 @@ class BridgeOfAPeer(unittest.TestCase):
                              (sum(map(len, numbers)), missed))
             self.assertGreater(counts[queue]["sent"], 3 * MESSAGES_A_ROUND)
             self.assertEqual((counts[queue]["refused"], counts[queue]["lost"]), (0, 0))
+
+
+class BridgeOfTheRoot(BridgeOfAPeer):
+    group = "bonds"
+
+    def test_the_gateway_is_the_root(self):
+        route = ask(self.founder, "route", "--group", self.group)
+        self.assertEqual(route["root"]["name"], "g")
 
 
 if __name__ == "__main__":
