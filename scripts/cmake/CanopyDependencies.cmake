@@ -1,7 +1,7 @@
 # Libraries from Debian packages; scripts/setup installs them.
 
 # Where the 1.74 headers of Debian's default Boost are installed, scripts/setup unpacks 1.81 here.
-set(CANOPY_PRIVATE_BOOST ${CMAKE_SOURCE_DIR}/build/deps/boost/usr)
+set(CANOPY_PRIVATE_BOOST ${PROJECT_SOURCE_DIR}/build/deps/boost/usr)
 if(EXISTS ${CANOPY_PRIVATE_BOOST}/include/boost/version.hpp)
   list(PREPEND CMAKE_PREFIX_PATH ${CANOPY_PRIVATE_BOOST})
 endif()

@@ -1,8 +1,9 @@
 # Switches of the build, and the compiler flags that every target of the project shares.
 
-option(CANOPY_TESTS "Build the tests" ON)
+# Off in a project that embeds this one.
+option(CANOPY_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(CANOPY_STYLE_CHECKS "Run the style checks with the tests" ON)
-option(CANOPY_WERROR "Treat warnings as errors" ON)
+option(CANOPY_WERROR "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
 option(CANOPY_FUZZERS "Build the libFuzzer targets (clang only)" OFF)
 option(CANOPY_COVERAGE "Instrument for gcov" OFF)
 set(CANOPY_SANITIZE "" CACHE STRING "Sanitizers, separated by commas: address,undefined or thread")
@@ -27,6 +28,7 @@ add_library(canopy_options INTERFACE)
 add_library(canopy_warnings INTERFACE)
 
 # The simulator's trace must not depend on the compiler: no contraction of a*b+c.
+target_compile_features(canopy_options INTERFACE cxx_std_20)
 target_compile_options(canopy_options INTERFACE -ffp-contract=off)
 target_compile_definitions(canopy_options INTERFACE CANOPY_VERSION="${PROJECT_VERSION}")
 find_package(Threads REQUIRED)

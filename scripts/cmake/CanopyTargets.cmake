@@ -17,7 +17,7 @@ endfunction()
 function(canopy_layer name)
   cmake_parse_arguments(arg "" "" "DEPENDS;LIBS" ${ARGN})
   set_property(GLOBAL APPEND PROPERTY CANOPY_LAYERS ${name})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
   if(NOT sources)
     return()
   endif()
@@ -25,7 +25,7 @@ function(canopy_layer name)
   canopy_existing(below ${arg_DEPENDS})
   add_library(canopy_${name} STATIC ${sources})
   target_include_directories(canopy_${name} PUBLIC
-    ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+    ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(canopy_${name}
     PUBLIC canopy_options canopy_boost ${below} ${arg_LIBS}
     PRIVATE canopy_warnings)
@@ -34,20 +34,20 @@ endfunction()
 # canopy_protobuf(<target>)
 # proto/**/*.proto -> static library of generated code, included as "<path below proto>.pb.h".
 function(canopy_protobuf target)
-  file(GLOB_RECURSE protos CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/proto
-       ${CMAKE_SOURCE_DIR}/proto/*.proto)
+  file(GLOB_RECURSE protos CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/proto
+       ${PROJECT_SOURCE_DIR}/proto/*.proto)
   if(NOT protos)
     return()
   endif()
-  set(out ${CMAKE_BINARY_DIR}/proto)
+  set(out ${PROJECT_BINARY_DIR}/proto)
   file(MAKE_DIRECTORY ${out})
   set(generated)
   foreach(proto IN LISTS protos)
     string(REGEX REPLACE "\\.proto$" "" stem ${proto})
     add_custom_command(
       OUTPUT ${out}/${stem}.pb.cc ${out}/${stem}.pb.h
-      COMMAND protobuf::protoc --proto_path=${CMAKE_SOURCE_DIR}/proto --cpp_out=${out} ${proto}
-      DEPENDS ${CMAKE_SOURCE_DIR}/proto/${proto} protobuf::protoc
+      COMMAND protobuf::protoc --proto_path=${PROJECT_SOURCE_DIR}/proto --cpp_out=${out} ${proto}
+      DEPENDS ${PROJECT_SOURCE_DIR}/proto/${proto} protobuf::protoc
       COMMENT "Generating ${stem}.pb.cc"
       VERBATIM)
     list(APPEND generated ${out}/${stem}.pb.cc ${out}/${stem}.pb.h)
@@ -61,15 +61,15 @@ endfunction()
 # tools/<name>/*.cpp -> program <name>.
 function(canopy_program name)
   cmake_parse_arguments(arg "" "" "DEPENDS;LIBS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tools/${name}/*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/${name}/*.cpp)
   if(NOT sources)
     return()
   endif()
   list(TRANSFORM arg_DEPENDS PREPEND canopy_)
   canopy_existing(below ${arg_DEPENDS})
   add_executable(${name} ${sources})
-  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tools ${CMAKE_SOURCE_DIR}/src
-                             ${CMAKE_SOURCE_DIR}/include)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tools ${PROJECT_SOURCE_DIR}/src
+                             ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(${name} PRIVATE ${below} ${arg_LIBS} canopy_options canopy_warnings)
 endfunction()
 
@@ -86,15 +86,15 @@ function(canopy_tests folder)
   if(arg_SERIAL)
     set(serial ON)
   endif()
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*.cpp)
   if(sources)
     list(TRANSFORM arg_DEPENDS PREPEND canopy_)
     canopy_existing(below canopy_test_support ${arg_DEPENDS})
     add_executable(${folder}_test ${sources})
-    target_include_directories(${folder}_test PRIVATE ${CMAKE_SOURCE_DIR}/tests
-                               ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+    target_include_directories(${folder}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests
+                               ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
     target_compile_definitions(${folder}_test PRIVATE
-      CANOPY_TEST_DATA_DIR="${CMAKE_SOURCE_DIR}/tests/data"
+      CANOPY_TEST_DATA_DIR="${PROJECT_SOURCE_DIR}/tests/data"
       CANOPY_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
     target_link_libraries(${folder}_test PRIVATE
       ${below} ${arg_LIBS} GTest::gtest GTest::gtest_main canopy_options canopy_warnings)
@@ -110,14 +110,14 @@ function(canopy_tests folder)
       PROPERTIES TIMEOUT 300 RUN_SERIAL ${serial} LABELS ${folder})
   endif()
 
-  file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/*_test.py)
+  file(GLOB scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*_test.py)
   foreach(script IN LISTS scripts)
     cmake_path(GET script STEM stem)
     add_test(NAME ${folder}.${stem} COMMAND Python3::Interpreter -B ${script})
     set(environment
       CANOPY_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
-      CANOPY_SOURCE_DIR=${CMAKE_SOURCE_DIR}
-      CANOPY_BUILD_DIR=${CMAKE_BINARY_DIR}
+      CANOPY_SOURCE_DIR=${PROJECT_SOURCE_DIR}
+      CANOPY_BUILD_DIR=${PROJECT_BINARY_DIR}
       CANOPY_SANITIZE=${CANOPY_SANITIZE})
     set_tests_properties(${folder}.${stem} PROPERTIES
       TIMEOUT 600 RUN_SERIAL ${serial} SKIP_RETURN_CODE 77 LABELS ${folder}
