@@ -23,6 +23,7 @@
 
 #include <canopy/bridge.hpp>
 #include <canopy/detail/initiate.hpp>
+#include <canopy/inspect.hpp>
 #include <canopy/node.hpp>
 
 namespace canopy {
@@ -154,6 +155,10 @@ class Gateway {
 
   // What all bridges counted since this gateway's start.
   BridgeCounts bridge_counts() const;
+
+  // What the gateway, its queues and its bridges counted since its start, as in
+  // `canopy status --counters`.
+  std::vector<Counter> counters() const;
 
   // Ends the bridges until the next start, accepts no more connections, lets requests under way
   // end, and answers waiting receives with no messages; blocks until all connections are closed, or

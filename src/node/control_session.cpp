@@ -38,20 +38,6 @@ Ack to_public(wire::AckMode ack) {
   return Ack::root;
 }
 
-void add_counters(control::Status& status, const BridgeCounts& bridges) {
-  const auto add = [&status](const char* name, std::uint64_t value) {
-    status.counters.push_back({name, value});
-  };
-  add("bridge.sent", bridges.sent);
-  add("bridge.duplicates", bridges.duplicates);
-  add("bridge.late", bridges.late);
-  add("bridge.unseen", bridges.unseen);
-  add("bridge.lost", bridges.lost);
-  add("bridge.refused", bridges.refused);
-  add("bridge.encoded", bridges.encoded);
-  add("bridge.headers_left_out", bridges.headers_left_out);
-}
-
 }  // namespace
 
 ControlSession::ControlSession(std::shared_ptr<ControlHost> host,
@@ -160,7 +146,8 @@ void ControlSession::handle(RequestId id, const control::GetStatus&) {
     answer.counters.push_back({"control.requests", counters.requests});
     answer.counters.push_back({"control.malformed", counters.malformed});
     if (self.host_->queues && self.host_->queues->is_open())
-      add_counters(answer, self.host_->queues->gateway().bridge_counts());
+      for (const Counter& counter : self.host_->queues->gateway().counters())
+        answer.counters.push_back({counter.name, counter.value});
     self.send(id, std::move(answer));
   }));
 }

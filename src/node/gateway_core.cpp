@@ -233,6 +233,7 @@ void Gateway::reload_credentials() { core_->reload_credentials(); }
 bool Gateway::drain(std::chrono::milliseconds time_max) { return core_->drain(time_max); }
 
 BridgeCounts Gateway::bridge_counts() const { return core_->bridges()->counted(); }
+std::vector<Counter> Gateway::counters() const { return core_->counters(); }
 std::shared_ptr<detail::Bridges> Gateway::bridges() const { return core_->bridges(); }
 
 void Gateway::start_add(const std::shared_ptr<detail::Bridges>& bridges, GroupName group,

@@ -34,6 +34,7 @@ class GatewayCore {
   std::string problem() const { return queues_->problem(); }
   void reload_credentials();
   bool drain(std::chrono::milliseconds time_max);
+  std::vector<Counter> counters() const;
 
   // For what asks the queues from within the process.
   gateway::Shared& shared() noexcept;

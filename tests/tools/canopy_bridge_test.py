@@ -110,6 +110,13 @@ class BridgeTest(DaemonCase):
     def counter(self, name):
         return self.ask("status")["counters"][name]
 
+    def test_the_daemons_status_counts_what_gateway_and_queues_do(self):
+        before = {name: self.counter(name) for name in ("gateway.calls", "queue.commands")}
+        self.output("queue", "create", self.name)
+        self.output("queue", "send", self.name, "x")
+        for name, count in before.items():
+            self.assertGreaterEqual(self.counter(name), count + 2, name)
+
     def test_a_fifo_queue_keeps_the_publishers_order(self):
         queue = self.bridged(queue=f"{self.name}.fifo")
         texts = [str(number) for number in range(200)]
