@@ -1,44 +1,23 @@
 #!/usr/bin/env python3
 """boto3 against the gateway: its JSON, the query protocol of its predecessors, its signatures."""
 import base64
-import datetime
 import pathlib
 import sys
-import tempfile
 import unittest
 import urllib.error
 import urllib.request
-from unittest import mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
+import sdk  # noqa: E402
 from gateway_server import DEADLINE_S, Server  # noqa: E402
-from sdk import boto3, botocore, client_of, error_of, query_models, query_session  # noqa: E402
-
-KEY, SECRET, ACCOUNT = "AKIDALICE", "alice's secret/+", "111122223333"
-BODIES = ["plain", "zażółć 🎈", "\r\n\ttabs", "&quot;<a>]]>", "{\"a\": \"\\u0000\"}", " ",
-          "x" * 262_144]
+from sdk import ACCOUNT, BODIES, KEY, SECRET, botocore, client_of, error_of  # noqa: E402
 
 
-def client(server, service="sqs", key=KEY, secret=SECRET, session=None, **more):
-    return client_of(server.url, key, secret, service, session, **more)
-
-
-class Signed(unittest.TestCase):
-    """A server that verifies signatures, and knows one key."""
-
+class Signed(sdk.Signed):
     @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        path = pathlib.Path(cls.folder.name) / "credentials"
-        path.write_text(f"[alice]\naws_access_key_id = {KEY}\naws_secret_access_key = {SECRET}\n"
-                        f"account = {ACCOUNT}\nuser = alice\n", encoding="utf-8")
-        cls.server = Server("--credentials", path)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.__exit__()
-        cls.folder.cleanup()
+    def serve(cls, _, keys):
+        return Server("--credentials", keys)
 
 
 class Actions:
@@ -77,7 +56,7 @@ class Actions:
 
     def test_bodies_come_back_byte_for_byte(self):
         url = self.make_queue()
-        for body in BODIES:
+        for body in [*BODIES, "x" * 262_144]:
             self.sqs.send_message(QueueUrl=url, MessageBody=body)  # boto3 checks the MD5
             message, = self.sqs.receive_message(QueueUrl=url, WaitTimeSeconds=1)["Messages"]
             self.assertEqual(message["Body"], body)
@@ -133,27 +112,30 @@ class Actions:
         self.assertEqual(error["ResponseMetadata"]["HTTPStatusCode"], 404)
 
     def test_a_wrong_secret_and_an_unknown_key(self):
-        wrong = client(self.server, secret="wrong", session=self.session)
-        error = error_of(wrong.list_queues)
+        error = error_of(self.client(secret="wrong").list_queues)
         self.assertEqual(error["Error"]["Code"], "SignatureDoesNotMatch")
         self.assertEqual(error["ResponseMetadata"]["HTTPStatusCode"], 403)
-        unknown = client(self.server, key="AKIDNOBODY", session=self.session)
+        unknown = self.client(key="AKIDNOBODY")
         self.assertEqual(error_of(unknown.list_queues)["Error"]["Code"], "InvalidClientTokenId")
 
     def test_a_session_token_is_signed_and_ignored(self):
-        tokened = client(self.server, aws_session_token="token", session=self.session)
-        tokened.list_queues()
+        self.client(aws_session_token="token").list_queues()
 
     def test_who_am_i(self):
-        who = client(self.server, "sts", session=self.session).get_caller_identity()
+        who = self.client("sts").get_caller_identity()
         self.assertEqual((who["UserId"], who["Account"], who["Arn"]),
                          ("alice", ACCOUNT, f"arn:aws:iam::{ACCOUNT}:user/alice"))
 
 
-class Json(Actions, Signed):
+class Installed(Actions, sdk.Installed, Signed):
+    pass
+
+
+class Json(sdk.Installed, Signed):
     def setUp(self):
-        self.session = boto3.Session()
-        self.sqs = client(self.server, session=self.session)
+        super().setUp()
+        if sdk.protocol_of(self.sqs) != "json":
+            self.skipTest("the installed boto3 does not speak JSON to SQS")
 
     def test_errors_have_the_names_of_both_protocols(self):
         error = error_of(self.sqs.get_queue_url, QueueName="none")
@@ -173,17 +155,7 @@ class Json(Actions, Signed):
                                 "StartedTimestamp": 1_700_000_000_000})
 
 
-class Query(Actions, Signed):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.models = query_models(pathlib.Path(cls.folder.name))
-
-    def setUp(self):
-        self.session = query_session(self.models)
-        self.sqs = client(self.server, session=self.session)
-        self.assertEqual(self.sqs.meta.service_model.protocol, "query")
-
+class Query(Actions, sdk.Query, Signed):
     def test_errors_have_a_detail(self):
         error = error_of(self.sqs.get_queue_url, QueueName="none")
         self.assertEqual(error["Error"], {
@@ -208,12 +180,9 @@ class Signatures(Signed):
     def request(self, method="GET", path="/", query="Action=ListQueues", body=None):
         return botocore.awsrequest.AWSRequest(method, f"{self.server.url}{path}?{query}", data=body)
 
-    def sign(self, signer, request, *arguments, at=None):
+    def sign(self, signer, request, *arguments, at=0):
         credentials = botocore.credentials.Credentials(KEY, SECRET)
-        now = datetime.datetime.now(datetime.timezone.utc).replace(tzinfo=None)
-        moment = now + datetime.timedelta(seconds=at or 0)
-        target = "botocore.auth.get_current_datetime"
-        with mock.patch(target, lambda *_, **__: moment):
+        with sdk.signing_at(at):
             signer(credentials, "sqs", "eu-west-1", *arguments).add_auth(request)
         return request
 
@@ -263,15 +232,15 @@ class Signatures(Signed):
 class Anonymous(unittest.TestCase):
     def test_keys_of_twelve_digits_are_accounts_apart(self):
         with Server("--anonymous") as server:
-            urls = [client(server, key=key).create_queue(QueueName="q")["QueueUrl"]
+            urls = [client_of(server.url, key, "x").create_queue(QueueName="q")["QueueUrl"]
                     for key in ("test", "999988887777")]
             self.assertEqual(urls, [f"{server.url}/000000000000/q", f"{server.url}/999988887777/q"])
-            url, = client(server, key="999988887777").list_queues()["QueueUrls"]
+            url, = client_of(server.url, "999988887777", "x").list_queues()["QueueUrls"]
             self.assertEqual(url, urls[1])
 
     def test_binary_in_raw_json(self):
         with Server("--anonymous") as server:
-            sqs = client(server, key="test")
+            sqs = client_of(server.url, "test", "x")
             url = sqs.create_queue(QueueName="q")["QueueUrl"]
             sqs.send_message(QueueUrl=url, MessageBody="x", MessageAttributes={
                 "b": {"DataType": "Binary", "BinaryValue": base64.b64decode("AAECAw==")}})

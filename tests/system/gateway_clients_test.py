@@ -3,7 +3,6 @@
 import json
 import pathlib
 import sys
-import tempfile
 import threading
 import time
 import unittest
@@ -11,37 +10,21 @@ import unittest
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "lib"), str(HERE.parent / "gateway" / "lib")]
+import sdk  # noqa: E402
 from gateway_daemon import Daemon  # noqa: E402
-from sdk import boto3, client_of, error_of, query_models, query_session  # noqa: E402
-
-KEY, SECRET, ACCOUNT, REGION = "AKIDALICE", "alice's secret/+", "111122223333", "eu-west-1"
-OTHER_KEY, OTHER_ACCOUNT = "AKIDBOB", "444455556666"
-BODIES = ["plain", "zażółć 🎈", "\r\n\ttabs", "&quot;<a>]]>", "{\"a\": \"\\u0000\"}", " ",
-          "x" * 1_048_576]
+from sdk import ACCOUNT, BODIES, OTHER_ACCOUNT, OTHER_KEY, REGION, error_of  # noqa: E402
 
 
-class Signed(unittest.TestCase):
+class Signed(sdk.Signed):
     @classmethod
-    def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory(prefix="canopy-clients-")
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = pathlib.Path(folder.name)
-        keys = cls.folder / "keys"
-        keys.write_text("".join(
-            f"[{name}]\naws_access_key_id = {key}\naws_secret_access_key = {SECRET}\n"
-            f"account = {account}\nuser = {name}\n"
-            for name, key, account in (("alice", KEY, ACCOUNT), ("bob", OTHER_KEY, OTHER_ACCOUNT))),
-            encoding="utf-8")
-        cls.daemon = Daemon(cls.folder, "--credentials", keys)
-        cls.daemon.start()
-        cls.addClassCleanup(cls.daemon.kill)
+    def serve(cls, folder, keys):
+        daemon = Daemon(folder, "--credentials", keys)
+        daemon.start()
+        return daemon
 
 
 class Actions:
     """Run with each protocol."""
-
-    def client(self, service="sqs", key=KEY, secret=SECRET):
-        return client_of(self.daemon.url, key, secret, service, self.session)
 
     def make_queue(self, suffix="", **attributes):
         name = self.id().rsplit(".", 1)[1][-60:] + suffix
@@ -57,7 +40,7 @@ class Actions:
     def test_queues(self):
         url = self.make_queue(DelaySeconds="0")
         name = url.rsplit("/", 1)[1]
-        self.assertEqual(url, f"{self.daemon.url}/{ACCOUNT}/{name}")
+        self.assertEqual(url, f"{self.server.url}/{ACCOUNT}/{name}")
         self.assertEqual(self.sqs.get_queue_url(QueueName=name)["QueueUrl"], url)
         self.assertEqual(self.sqs.list_queues(QueueNamePrefix=name)["QueueUrls"], [url])
         self.assertEqual(self.attribute(url, "QueueArn"), f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}")
@@ -81,7 +64,7 @@ class Actions:
 
     def test_bodies_come_back_byte_for_byte(self):
         url = self.make_queue()
-        for body in BODIES:
+        for body in [*BODIES, "x" * 1_048_576]:
             self.sqs.send_message(QueueUrl=url, MessageBody=body)  # boto3 checks the MD5
             message, = self.receive(url)
             self.assertEqual(message["Body"], body)
@@ -186,23 +169,12 @@ class Actions:
         self.assertEqual((who["UserId"], who["Account"]), ("alice", ACCOUNT))
 
 
-class Json(Actions, Signed):
-    def setUp(self):
-        self.session = boto3.Session()
-        self.sqs = self.client()
-        self.assertEqual(self.sqs.meta.service_model.metadata["protocol"], "json")
+class Installed(Actions, sdk.Installed, Signed):
+    pass
 
 
-class Query(Actions, Signed):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.models = query_models(cls.folder)
-
-    def setUp(self):
-        self.session = query_session(self.models)
-        self.sqs = self.client()
-        self.assertEqual(self.sqs.meta.service_model.metadata["protocol"], "query")
+class Query(Actions, sdk.Query, Signed):
+    pass
 
 
 if __name__ == "__main__":

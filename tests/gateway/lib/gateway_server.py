@@ -23,6 +23,9 @@ class Server:
         return self
 
     def __exit__(self, *_):
+        self.close()
+
+    def close(self):
         with contextlib.suppress(BrokenPipeError):
             self.process.stdin.close()
         self.process.wait(DEADLINE_S)

@@ -121,7 +121,7 @@ class Daemon:
         return self
 
     def __exit__(self, *_):
-        self.kill()
+        self.close()
 
     def launch(self):
         # The keys of whoever runs the tests are not the daemon's.
@@ -157,6 +157,9 @@ class Daemon:
         if self.process and self.process.poll() is None:
             self.process.kill()
             self.process.wait(DEADLINE_S)
+
+    def close(self):
+        self.kill()
 
     def signal(self, number):
         self.process.send_signal(number)
