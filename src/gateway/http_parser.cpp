@@ -29,6 +29,12 @@ bool is_host(std::string_view text) {
   });
 }
 
+// Beast takes a list of equal numbers for one.
+bool is_number(std::string_view text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
 // The path of a target in absolute form, as proxies get it.
 std::string_view path_of_target(std::string_view target) {
   for (const std::string_view scheme : {"http://", "https://"}) {
@@ -179,7 +185,10 @@ HttpParser::Status HttpParser::check_framing(std::string_view arrived) {
   std::size_t encodings = 0, lengths = 0;
   bool exactly_chunked = true;
   for (const FieldSpans& field : fields_) {
-    if (equal_ignoring_case(text(field.name), "content-length")) ++lengths;
+    if (equal_ignoring_case(text(field.name), "content-length")) {
+      ++lengths;
+      if (!is_number(text(field.value))) return refuse(400, "the Content-Length is no number");
+    }
     if (!equal_ignoring_case(text(field.name), "transfer-encoding")) continue;
     ++encodings;
     exactly_chunked = exactly_chunked && equal_ignoring_case(text(field.value), "chunked");

@@ -89,6 +89,7 @@ TEST(HttpParser, RefusesWhatOthersReadDifferently) {
             400U);
   EXPECT_EQ(refusal_of("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n"), 400U);
   EXPECT_EQ(refusal_of("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1 1\r\n\r\n"), 400U);
+  EXPECT_EQ(refusal_of("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1,1\r\n\r\nx"), 400U);
   EXPECT_EQ(refusal_of("GET / HTTP/2.0\r\nHost: a\r\n\r\n"), 505U);
   EXPECT_EQ(refusal_of("GET here HTTP/1.1\r\nHost: a\r\n\r\n"), 400U);
   EXPECT_EQ(refusal_of("nonsense\r\n\r\n"), 400U);
