@@ -494,8 +494,8 @@ Outcome Administration::apply(const Command& command, const command::Purge& purg
       counters.purged_at + state_.config.limits.purge_interval_ms > command.time) {
     return purged_recently(*queue);
   }
-  for (const auto table :
-       {keys::message, keys::fifo_message, keys::receive, keys::group, keys::available_group}) {
+  for (const auto table : {keys::message, keys::fifo_message, keys::receive, keys::group,
+                           keys::available_group, keys::deduplication}) {
     const std::string first = keys::of(table, purge.queue);
     state_.tx.erase_range(first, keys::after(first));
   }
@@ -505,6 +505,7 @@ Outcome Administration::apply(const Command& command, const command::Purge& purg
   counters.noted = false;
   counters.grouped = false;
   counters.delayed_until = 0;
+  counters.deduplicated_at = 0;
   queue->delayed.clear();
   if (queue->fifo()) {
     queue->fifo_messages->purged();

@@ -94,6 +94,16 @@ TEST(FifoQueue, ADuplicateIsTheOriginalForFiveMinutesThoughDeleted) {
   EXPECT_EQ(loop.bodies("q.fifo"), (Texts{"a"}));
 }
 
+TEST(FifoQueue, APurgeForgetsIdsToo) {
+  Loop loop;
+  loop.create("q.fifo");
+  const Sent first = loop.ask<Sent>(sending("a", "g", "id"));
+  loop.ask<Done>(PurgeQueue{named("q.fifo")});
+  const Sent second = loop.ask<Sent>(sending("b", "g", "id"));
+  EXPECT_NE(second.message_id, first.message_id);
+  EXPECT_EQ(loop.bodies("q.fifo"), (Texts{"b"}));
+}
+
 TEST(FifoQueue, DuplicatesOnTheWayAreSeen) {
   Loop loop;
   loop.create("q.fifo");
