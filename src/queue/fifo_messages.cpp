@@ -148,7 +148,7 @@ void FifoMessages::land(std::uint64_t sequence) {
 
 Millis FifoMessages::blocked_until(const std::string& group, Millis otherwise) const {
   const auto found = by_group_.find(group);
-  return found == by_group_.end() ? otherwise : std::max(otherwise, found->second.rbegin()->first);
+  return found == by_group_.end() ? otherwise : std::max(otherwise, found->second.begin()->first);
 }
 
 // --- Commands. ---
@@ -184,9 +184,10 @@ bool FifoMessages::receive(Transaction& tx, const command::Receive& receive, std
   if (!receive.attempt.empty())
     flight.attempt = {receive.attempt, receive.messages.front().receive, receive.messages.size()};
   store_flight(tx, message.sequence, flight);
-  if (flight.visible_at > time) fly(message.sequence, std::move(flight));
+  const bool hidden = flight.visible_at > time;
+  if (hidden) fly(message.sequence, std::move(flight));
   known->received_upto = std::max(known->received_upto, message.sequence);
-  move(tx, message.group, *known, blocked_until(message.group, time));
+  move(tx, message.group, *known, hidden ? blocked_until(message.group, time) : time);
   return true;
 }
 
@@ -208,7 +209,8 @@ bool FifoMessages::remove(Transaction& tx, const command::MessagePlace& message,
     return true;
   }
   if (sequence == known->first) known->first = sequence + 1;
-  move(tx, message.group, *known, blocked_until(message.group, time));
+  move(tx, message.group, *known,
+       known->available <= time ? time : blocked_until(message.group, time));
   return true;
 }
 
@@ -221,13 +223,17 @@ void FifoMessages::set_visibility(Transaction& tx, const command::NewVisibility&
   flight.visible_at = change.visible_at;
   if (change.undo && --flight.count == 0) flight.first_received = 0;
   store_flight(tx, change.sequence, flight);
-  if (flight.visible_at > time) fly(change.sequence, std::move(flight));
-  place(tx, change.group, time);
+  const bool hidden = flight.visible_at > time;
+  if (hidden) fly(change.sequence, std::move(flight));
+  auto known = group(tx, change.group);
+  if (!known) return;
+  const bool available = !hidden || known->available <= time;
+  move(tx, change.group, *known, available ? time : blocked_until(change.group, time));
 }
 
 void FifoMessages::place(Transaction& tx, const std::string& name, Millis available) {
   auto known = group(tx, name);
-  if (known) move(tx, name, *known, blocked_until(name, available));
+  if (known) move(tx, name, *known, available);
 }
 
 void FifoMessages::purged() {
@@ -257,8 +263,10 @@ bool FifoMessages::pick_group(const store::Reader& reader, const PickRules& rule
     const auto times = times_of(cursor->value());
     if (!times) damaged("message");
     const Millis due = times->sent + times->delay;
-    if (due > rules.now) {
-      if (!found) early_.emplace_back(name, due);
+    const auto flight = flights_.find(sequence);
+    const Millis visible_at = flight == flights_.end() ? due : flight->second.visible_at;
+    if (visible_at > rules.now) {
+      if (!found) early_.emplace_back(name, visible_at);
       found = true;
       break;
     }

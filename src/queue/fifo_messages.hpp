@@ -1,10 +1,11 @@
 // The messages of a FIFO queue. Which are in flight, and until when, is part of
 // the replicated state: exactly once and in order survive restarts and failovers.
 //
-// A group with messages has one entry in an index by the time from which it is
-// available: its first message's delay, or the end of the longest visibility
-// timeout of its messages in flight. So a blocked group costs nothing, however
-// long it is: it lies in the index's future.
+// A group with messages has one entry in an index by the time from which it may
+// be available: its first message's delay, or the end of a visibility timeout of
+// its messages in flight. So a blocked group costs nothing, however long it is: it
+// lies in the index's future. Of a group that is looked at, what is before its
+// first message in flight is given; if there is nothing, it gets a later time.
 //
 // The leader reserves the groups that a command on the way concerns; nothing of
 // them is given until the command was applied or abandoned.
@@ -49,7 +50,7 @@ class FifoMessages {
 
   // --- What the leader does. ---
   Pick pick(const store::Reader& reader, const PickRules& rules, std::uint64_t& receive);
-  // Groups whose first message is not due, found by pick(), with its time.
+  // Groups whose first message is delayed or in flight, found by pick(), with its time.
   std::vector<std::pair<std::string, Millis>> take_early() { return std::exchange(early_, {}); }
   std::vector<PickedMessage> peek(const store::Reader& reader, const PeekRules& rules);
   // What the last receive with this attempt id was given, in its order; nothing if that was before
@@ -125,7 +126,7 @@ class FifoMessages {
   void store_flight(Transaction& tx, std::uint64_t sequence, const Flight& flight);
   void fly(std::uint64_t sequence, Flight flight);
   void land(std::uint64_t sequence);
-  // The end of its last visibility timeout, or `otherwise`.
+  // The end of the first visibility timeout of its messages, or `otherwise`.
   Millis blocked_until(const std::string& group, Millis otherwise) const;
   bool skip_reserved(const std::string& group);
   void reconsider(const store::Reader& reader, const std::string& group);

@@ -36,8 +36,7 @@ TEST(FifoQueue, GivesAGroupAgainFromItsFirstMessage) {
   Loop loop;
   loop.create("q.fifo");
   for (const char* body : {"1", "2", "3"}) loop.send("q.fifo", body, "g");
-  const auto first = loop.receive("q.fifo", 2, 10);
-  loop.ask<Done>(ChangeMessageVisibility{named("q.fifo"), first[0].receipt_handle, 0});
+  ASSERT_EQ(loop.receive("q.fifo", 2, 10).size(), 2U);
   EXPECT_TRUE(loop.bodies("q.fifo").empty());
   loop.advance(10'000);
   const auto again = loop.receive("q.fifo", 10, 10);
@@ -45,6 +44,44 @@ TEST(FifoQueue, GivesAGroupAgainFromItsFirstMessage) {
   EXPECT_EQ(again[0].body.view(), "1");
   EXPECT_EQ(again[0].attributes.at("ApproximateReceiveCount"), "2");
   EXPECT_EQ(again[2].attributes.at("ApproximateReceiveCount"), "1");
+}
+
+TEST(FifoQueue, GivesItsFirstMessageAgainThoughALaterOneIsInFlight) {
+  for (const bool restarted : {false, true}) {
+    Loop loop;
+    loop.create("q.fifo");
+    for (const char* body : {"1", "2", "3"}) loop.send("q.fifo", body, "g");
+    const auto first = loop.receive("q.fifo", 2, 30);
+    loop.ask<Done>(ChangeMessageVisibility{named("q.fifo"), first[0].receipt_handle, 0});
+    if (restarted) loop.restart();
+    const auto again = loop.receive("q.fifo", 10, 0);
+    ASSERT_EQ(again.size(), 1U);
+    EXPECT_EQ(again[0].body.view(), "1");
+    const auto once_more = loop.receive("q.fifo", 10, 40);
+    ASSERT_EQ(once_more.size(), 1U);
+    // What comes behind the second waits for it, though the first is gone.
+    loop.remove("q.fifo", once_more[0].receipt_handle);
+    EXPECT_TRUE(loop.bodies("q.fifo").empty());
+    loop.advance(30'000);
+    EXPECT_EQ(loop.bodies("q.fifo"), (Texts{"2", "3"}));
+  }
+}
+
+TEST(FifoQueue, ALaterMessageThatIsVisibleAgainWaitsForTheFirst) {
+  Loop loop;
+  loop.create("q.fifo");
+  for (const char* body : {"1", "2"}) loop.send("q.fifo", body, "g");
+  const auto first = loop.receive("q.fifo", 2, 30);
+  loop.ask<Done>(ChangeMessageVisibility{named("q.fifo"), first[1].receipt_handle, 0});
+  EXPECT_TRUE(loop.bodies("q.fifo").empty());
+  loop.ask<Done>(ChangeMessageVisibility{named("q.fifo"), first[0].receipt_handle, 60});
+  loop.advance(30'000);
+  EXPECT_TRUE(loop.bodies("q.fifo").empty());
+  loop.store->steps = 0;
+  EXPECT_TRUE(loop.bodies("q.fifo").empty());
+  EXPECT_LE(loop.store->steps, 2U);
+  loop.advance(30'000);
+  EXPECT_EQ(loop.bodies("q.fifo"), (Texts{"1", "2"}));
 }
 
 TEST(FifoQueue, IsTheSameAfterARestart) {
