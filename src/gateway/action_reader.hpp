@@ -40,14 +40,13 @@ struct ReadContext {
   std::size_t batch_entries_max = 10;
 };
 
-// What comes before a member's name where an error names it: nothing, or the
-// entry of a batch. Made a text only then.
-struct MemberLabel {
-  const char* element = nullptr;
-  std::size_t number = 0;
+// An entry of a batch, where an error names a member of it. Made a text only then.
+struct EntryLabel {
+  const char* element;
+  std::size_t number;
 
   std::string of(std::string_view name) const {
-    return element ? fmt::format("{}.{}.{}", element, number, name) : std::string(name);
+    return fmt::format("{}.{}.{}", element, number, name);
   }
 };
 
@@ -115,19 +114,26 @@ class ActionReader {
     return OnQueue{queue()};
   }
 
-  queue::QueueName named_queue() {
-    return {context_.place.region, context_.place.account, required("QueueName")};
+  // Without one AWS has a message of its own; an empty one is another matter where
+  // a queue is made.
+  queue::QueueName named_queue(bool may_be_empty) {
+    auto name = optional_text("QueueName");
+    if (!name || (name->empty() && !may_be_empty))
+      errors_.add(failure(queue::ErrorCode::invalid_parameter_value,
+                          "Value for parameter QueueName is invalid. Reason: Must specify a queue "
+                          "name."));
+    return {context_.place.region, context_.place.account, std::move(name).value_or("")};
   }
 
   queue::Action create_queue() {
-    queue::CreateQueue action{named_queue(), fields_.text_map({"Attributes", "Attribute"}), {}};
+    queue::CreateQueue action{named_queue(true), fields_.text_map({"Attributes", "Attribute"}), {}};
     action.tags = fields_.text_map({"tags", "Tag"}, "Key");
     action.tags.merge(fields_.text_map({"Tags", "Tag"}, "Key"));
     return action;
   }
 
   queue::Action get_queue_url() {
-    queue::GetQueueUrl action{named_queue()};
+    queue::GetQueueUrl action{named_queue(false)};
     if (const auto owner = fields_.text("QueueOwnerAWSAccountId"); owner && !owner->empty())
       action.queue.account = *owner;
     return action;
@@ -148,8 +154,7 @@ class ActionReader {
 
   queue::Action set_queue_attributes() {
     queue::SetQueueAttributes action{queue(), fields_.text_map({"Attributes", "Attribute"})};
-    if (action.attributes.empty() && !fields_.has({"Attributes", "Attribute"}))
-      errors_.add(missing_parameter("Attributes"));
+    if (action.attributes.empty()) errors_.add(missing_parameter("Attribute.Name"));
     return action;
   }
 
@@ -170,7 +175,7 @@ class ActionReader {
                                 fields_.texts({"AWSAccountIds", "AWSAccountId"}),
                                 fields_.texts({"Actions", "ActionName"})};
     if (action.accounts.empty()) errors_.add(missing_parameter("AWSAccountIds"));
-    if (action.actions.empty()) errors_.add(missing_parameter("Actions"));
+    if (action.actions.empty()) errors_.add(missing_parameter("ActionName"));
     return action;
   }
 
@@ -180,38 +185,38 @@ class ActionReader {
 
   queue::Action send_message() {
     auto name = queue();
-    return queue::SendMessage{std::move(name), send_entry(fields_, {})};
+    auto entry = send_entry(fields_);
+    if (entry.body.view().empty()) errors_.add(missing_parameter("MessageBody"));
+    return queue::SendMessage{std::move(name), std::move(entry)};
   }
 
   queue::Action send_message_batch() {
     auto name = queue();
-    return queue::SendMessageBatch{
-        std::move(name), batch<queue::SendEntry>("SendMessageBatchRequestEntry",
-                                                 [this](Fields fields, MemberLabel label) {
-                                                   auto entry = send_entry(fields, label);
-                                                   entry.id = required(fields, "Id", label);
-                                                   return entry;
-                                                 })};
+    return queue::SendMessageBatch{std::move(name),
+                                   batch<queue::SendEntry>("SendMessageBatchRequestEntry",
+                                                           [this](Fields fields, EntryLabel label) {
+                                                             auto entry = send_entry(fields);
+                                                             entry.id = entry_id(fields, label);
+                                                             return entry;
+                                                           })};
   }
 
-  queue::SendEntry send_entry(Fields& fields, MemberLabel label) {
+  queue::SendEntry send_entry(Fields& fields) {
     queue::SendEntry entry;
-    const auto body = fields.text("MessageBody");
-    if (!body || body->empty())
-      errors_.add(missing_parameter(label.of("MessageBody")));
-    else
-      entry.body = Buffer::copy_of(*body);
+    if (const auto body = fields.text("MessageBody")) entry.body = Buffer::copy_of(*body);
     fields.named_structures({"MessageAttributes", "MessageAttribute"},
                             [&](std::string name, Fields value) {
                               entry.attributes.insert_or_assign(std::move(name), attribute(value));
                             });
-    fields.named_structures({"MessageSystemAttributes", "MessageSystemAttribute"},
-                            [&](const std::string& name, Fields value) {
-                              if (name != "AWSTraceHeader")
-                                errors_.add(invalid_parameter(name, "MessageSystemAttributes",
-                                                              "Only AWSTraceHeader can be set."));
-                              entry.trace_header = attribute(value).value;
-                            });
+    fields.named_structures(
+        {"MessageSystemAttributes", "MessageSystemAttribute"},
+        [&](const std::string& name, Fields value) {
+          if (name != "AWSTraceHeader")
+            errors_.add(
+                failure(queue::ErrorCode::invalid_parameter_value,
+                        fmt::format("Message system attribute name '{}' is invalid.", name)));
+          entry.trace_header = attribute(value).value;
+        });
     entry.delay_seconds = fields.integer("DelaySeconds");
     entry.deduplication_id = optional_text(fields, "MessageDeduplicationId");
     entry.group_id = optional_text(fields, "MessageGroupId");
@@ -254,7 +259,7 @@ class ActionReader {
 
   queue::Action delete_message() {
     auto name = queue();
-    return queue::DeleteMessage{std::move(name), handle(fields_, {})};
+    return queue::DeleteMessage{std::move(name), required_handle()};
   }
 
   queue::Action delete_message_batch() {
@@ -262,13 +267,13 @@ class ActionReader {
     return queue::DeleteMessageBatch{
         std::move(name),
         batch<queue::DeleteEntry>(
-            "DeleteMessageBatchRequestEntry", [this](Fields fields, MemberLabel label) {
-              return queue::DeleteEntry{required(fields, "Id", label), handle(fields, label)};
+            "DeleteMessageBatchRequestEntry", [this](Fields fields, EntryLabel label) {
+              return queue::DeleteEntry{entry_id(fields, label), handle(fields)};
             })};
   }
 
   queue::Action change_message_visibility() {
-    queue::ChangeMessageVisibility action{queue(), handle(fields_, {}), 0};
+    queue::ChangeMessageVisibility action{queue(), required_handle(), 0};
     const auto timeout = fields_.integer("VisibilityTimeout");
     if (!timeout) errors_.add(missing_parameter("VisibilityTimeout"));
     action.visibility_timeout = timeout.value_or(0);
@@ -280,18 +285,30 @@ class ActionReader {
     return queue::ChangeMessageVisibilityBatch{
         std::move(name),
         batch<queue::VisibilityEntry>(
-            "ChangeMessageVisibilityBatchRequestEntry", [this](Fields fields, MemberLabel label) {
-              return queue::VisibilityEntry{required(fields, "Id", label), handle(fields, label),
-                                            fields.integer("VisibilityTimeout").value_or(0)};
+            "ChangeMessageVisibilityBatchRequestEntry", [this](Fields fields, EntryLabel label) {
+              return queue::VisibilityEntry{entry_id(fields, label), handle(fields),
+                                            fields.integer("VisibilityTimeout")};
             })};
   }
 
   // The one text that clients of the query protocol have been seen to send with
   // its '+' unescaped. No handle has spaces.
-  std::string handle(Fields& fields, MemberLabel label) {
-    std::string handle = required(fields, "ReceiptHandle", label);
+  std::string handle(Fields& fields) {
+    std::string handle = optional_text(fields, "ReceiptHandle").value_or("");
     std::replace(handle.begin(), handle.end(), ' ', '+');
     return handle;
+  }
+  std::string required_handle() {
+    auto text = handle(fields_);
+    if (text.empty()) errors_.add(missing_parameter("ReceiptHandle"));
+    return text;
+  }
+
+  // An empty one is there, and invalid.
+  std::string entry_id(Fields& fields, EntryLabel label) {
+    auto id = optional_text(fields, "Id");
+    if (!id) errors_.add(missing_parameter(label.of("Id")));
+    return std::move(id).value_or("");
   }
 
   template <class Entry, class ReadEntry>
@@ -300,7 +317,7 @@ class ActionReader {
     const std::size_t count =
         fields_.structures({"Entries", element}, [&](Fields fields, std::size_t number) {
           if (number <= context_.batch_entries_max)
-            entries.push_back(read_entry(fields, MemberLabel{element, number}));
+            entries.push_back(read_entry(fields, EntryLabel{element, number}));
         });
     if (count == 0)
       errors_.add(failure(queue::ErrorCode::empty_batch_request,
@@ -344,20 +361,21 @@ class ActionReader {
   }
   std::optional<std::string> optional_text(MemberName name) { return optional_text(fields_, name); }
 
-  std::string required(Fields& fields, MemberName name, MemberLabel label) {
-    const auto text = fields.text(name);
-    if (!text || text->empty()) errors_.add(missing_parameter(label.of(name.json)));
+  std::string required(MemberName name) {
+    const auto text = fields_.text(name);
+    if (!text || text->empty()) errors_.add(missing_parameter(name.json));
     return std::string(text.value_or(""));
   }
-  std::string required(MemberName name) { return required(fields_, name, {}); }
 
   std::optional<std::uint32_t> results_max(std::int64_t most) {
     const auto value = fields_.integer("MaxResults");
     if (!value) return std::nullopt;
     if (*value < 1 || *value > most)
-      errors_.add(
-          invalid_parameter(std::to_string(*value), "MaxResults",
-                            fmt::format("MaxResults must be an integer between 1 and {}.", most)));
+      errors_.add(failure(
+          queue::ErrorCode::invalid_parameter_value,
+          fmt::format("Value for parameter MaxResults is invalid. Reason: MaxResults must be an "
+                      "integer between 1 and {}.",
+                      most)));
     return static_cast<std::uint32_t>(std::clamp<std::int64_t>(*value, 1, most));
   }
 

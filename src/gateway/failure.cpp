@@ -71,8 +71,7 @@ Failure request_expired() {
 }
 
 Failure missing_parameter(std::string_view name) {
-  return failure(queue::ErrorCode::missing_parameter,
-                 fmt::format("The request must contain the parameter {}.", name));
+  return failure_of(queue::missing_parameter(name));
 }
 
 Failure invalid_parameter(std::string_view value, std::string_view name, std::string_view reason) {

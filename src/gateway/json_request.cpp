@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <forward_list>
 #include <limits>
 #include <map>
 #include <memory>
@@ -9,6 +10,7 @@
 
 #include <boost/json/monotonic_resource.hpp>
 #include <boost/json/parser.hpp>
+#include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 #include <boost/throw_exception.hpp>
 
@@ -23,8 +25,8 @@ namespace {
 // What AWS's services call a value of the wrong kind.
 std::string unexpected(const json::value& value, std::string_view wanted) {
   switch (value.kind()) {
-    case json::kind::object:
-    case json::kind::array: return "Start of structure or map found where not expected.";
+    case json::kind::object: return "Start of structure or map found where not expected.";
+    case json::kind::array: return "Start of list found where not expected";
     case json::kind::string: return fmt::format("STRING_VALUE can not be converted to {}", wanted);
     case json::kind::bool_:
       return fmt::format("{}_VALUE can not be converted to {}", value.get_bool() ? "TRUE" : "FALSE",
@@ -34,12 +36,16 @@ std::string unexpected(const json::value& value, std::string_view wanted) {
   }
 }
 
+// What all views of a request share.
+struct JsonRequest {
+  FieldErrors errors;
+  std::forward_list<std::string> texts;  // of values that are none
+};
+
 class JsonFields {
  public:
-  JsonFields(const json::object& object, FieldErrors& errors)
-      : object_(&object), errors_(&errors) {}
-
-  bool has(MemberName name) const { return member(name) != nullptr; }
+  JsonFields(const json::object& object, JsonRequest& request)
+      : object_(&object), request_(&request), errors_(&request.errors) {}
 
   std::optional<std::string_view> text(MemberName name) const {
     const json::value* value = member(name);
@@ -99,7 +105,7 @@ class JsonFields {
     std::size_t number = 0;
     for (const json::value& value : *array)
       if (const json::object* object = structure(&value))
-        use(JsonFields(*object, *errors_), ++number);
+        use(JsonFields(*object, *request_), ++number);
     return array->size();
   }
 
@@ -108,7 +114,7 @@ class JsonFields {
     if (const json::object* object = structure(member(name)))
       for (const auto& [key, value] : *object)
         if (const json::object* inner = structure(&value))
-          use(std::string(key), JsonFields(*inner, *errors_));
+          use(std::string(key), JsonFields(*inner, *request_));
   }
 
  private:
@@ -118,8 +124,12 @@ class JsonFields {
     return value && !value->is_null() ? value : nullptr;
   }
 
+  // A number or a boolean stands for its text, as with AWS.
   std::optional<std::string_view> text_of(const json::value& value) const {
     if (value.is_string()) return std::string_view(value.get_string());
+    if (value.is_double()) return request_->texts.emplace_front(fmt::to_string(value.get_double()));
+    if (value.is_number() || value.is_bool())
+      return request_->texts.emplace_front(json::serialize(value));
     errors_->add(serialization_failure(unexpected(value, "a String")));
     return std::nullopt;
   }
@@ -138,6 +148,7 @@ class JsonFields {
   }
 
   const json::object* object_;
+  JsonRequest* request_;
   FieldErrors* errors_;
 };
 
@@ -170,10 +181,10 @@ ActionOrFailure read_json_request(std::string_view action, std::string_view body
   const json::value root = parser.release();
   if (!root.is_object()) return serialization_failure("Expected a structure");
 
-  FieldErrors errors;
-  ActionReader<JsonFields> reader(JsonFields(root.get_object(), errors), context, errors);
+  JsonRequest request;
+  ActionReader<JsonFields> reader(JsonFields(root.get_object(), request), context, request.errors);
   auto read = reader.read(action);
-  if (errors.any()) return errors.take();
+  if (request.errors.any()) return request.errors.take();
   if (!read) return unknown_operation();
   return *std::move(read);
 }

@@ -43,8 +43,6 @@ class QueryFields {
  public:
   QueryFields(const Node& node, FieldErrors& errors) : node_(&node), errors_(&errors) {}
 
-  bool has(MemberName name) const { return list(name) != nullptr; }
-
   std::optional<std::string_view> text(MemberName name) const {
     if (errors_->any()) return std::nullopt;
     const Node* node = node_->child(name.query);

@@ -75,14 +75,15 @@ bool is_account(std::string_view text) noexcept {
 
 std::optional<queue::QueueName> parse_queue_url(std::string_view url, const Place& place) {
   const UrlParts parts = parts_of(url);
-  if (!parts.path.starts_with('/')) return std::nullopt;
-  const auto [steps, count] = split<5>(parts.path.substr(1), '/');
   const auto named = [&](std::string_view region, std::string_view account,
                          std::string_view name) -> std::optional<queue::QueueName> {
     if (name.empty()) return std::nullopt;
     return queue::QueueName{std::string(region.empty() ? std::string_view(place.region) : region),
                             std::string(account), std::string(name)};
   };
+  if (url.find('/') == std::string_view::npos) return named({}, place.account, url);
+  if (!parts.path.starts_with('/')) return std::nullopt;
+  const auto [steps, count] = split<5>(parts.path.substr(1), '/');
   if (count == 4 && steps[0] == "queue" && is_region(steps[1]) && is_account(steps[2]))
     return named(steps[1], steps[2], steps[3]);
   if (count != 2) return std::nullopt;

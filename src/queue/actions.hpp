@@ -212,7 +212,7 @@ struct DeleteMessageBatch {
 struct VisibilityEntry {
   std::string id;
   std::string receipt_handle;
-  std::int64_t visibility_timeout = 0;  // seconds
+  std::optional<std::int64_t> visibility_timeout;  // seconds
 };
 struct ChangeMessageVisibility {
   QueueName queue;

@@ -24,6 +24,24 @@ Error name_exists(const std::string& attribute) {
       "A queue already exists with the same name and a different value for attribute " + attribute};
 }
 
+// An action that others than the queue's owner may be allowed.
+std::optional<Error> check_permitted(const std::string& action) {
+  constexpr std::string_view allowed[] = {
+      "*",           "ChangeMessageVisibility", "DeleteMessage",
+      "GetQueueUrl", "GetQueueAttributes",      "ListDeadLetterSourceQueues",
+      "PurgeQueue",  "ReceiveMessage",          "SendMessage"};
+  constexpr std::string_view owners[] = {
+      "AddPermission",        "CancelMessageMoveTask", "CreateQueue", "DeleteQueue",
+      "ListMessageMoveTasks", "ListQueueTags",         "ListQueues",  "RemovePermission",
+      "SetQueueAttributes",   "StartMessageMoveTask",  "TagQueue",    "UntagQueue"};
+  if (std::ranges::find(allowed, action) != std::end(allowed)) return std::nullopt;
+  const bool known = std::ranges::find(owners, action) != std::end(owners);
+  return invalid_parameter(
+      fmt::format("Value SQS:{} for parameter ActionName is invalid. Reason: {}", action,
+                  known ? "Only the queue owner is allowed to invoke this action."
+                        : "Please refer to the appropriate WSDL for a list of valid actions."));
+}
+
 // High throughput needs deduplication by group.
 std::optional<Error> check_throughput(const Attributes& set) {
   const auto is = [&set](const char* name, const char* value) {
@@ -34,8 +52,9 @@ std::optional<Error> check_throughput(const Attributes& set) {
       !is("FifoThroughputLimit", "perMessageGroupId") || is("DeduplicationScope", "messageGroup");
   if (fits) return std::nullopt;
   return Error{ErrorCode::invalid_attribute_value,
-               "Invalid value for the parameter FifoThroughputLimit. Reason: perMessageGroupId "
-               "needs the DeduplicationScope messageGroup."};
+               "Invalid value for the parameter FifoThroughputLimit. Reason: To set "
+               "FifoThroughputLimit to perMessageGroupId, the DeduplicationScope must be "
+               "messageGroup."};
 }
 
 }  // namespace
@@ -43,6 +62,7 @@ std::optional<Error> check_throughput(const Attributes& set) {
 std::optional<Error> Administration::check_name(const CreateQueue& action) const {
   const Limits& limits = state_.config.limits;
   const bool fifo = wants_fifo(action.attributes);
+  if (action.queue.name.empty()) return invalid_parameter("Queue name cannot be empty");
   if (is_queue_name(action.queue.name, fifo, limits)) return std::nullopt;
   if (fifo) {
     return invalid_parameter(fmt::format(
@@ -67,11 +87,11 @@ std::optional<Error> Administration::check_redrive(const Attributes& given,
     return invalid_parameter(fmt::format(
         "Value {} for parameter RedrivePolicy is invalid. Reason: {}", found->second, reason));
   };
-  const Queue* target = state_.catalogue.find(policy->target, state_.now);
-  if (target == nullptr) return refuse("Dead letter target does not exist.");
-  if (target->fifo() != source.name.ends_with(".fifo")) {
+  if (policy->target.name.ends_with(".fifo") != source.name.ends_with(".fifo")) {
     return refuse("Dead-letter queue must be same type of queue as the source.");
   }
+  const Queue* target = state_.catalogue.find(policy->target, state_.now);
+  if (target == nullptr) return refuse("Dead letter target does not exist.");
   if (policy->target.account != source.account || policy->target.region != source.region) {
     return refuse("Dead-letter queue must be in the account and region of the source.");
   }
@@ -201,9 +221,9 @@ Outcome Administration::answer(const ListQueues& action, const Caller& caller) {
   const std::uint32_t max = action.results_max.value_or(limits.list_max);
   if (max < 1 || max > limits.list_max) {
     return invalid_parameter(
-        fmt::format("Value {} for parameter MaxResults is invalid. Reason: MaxResults must be an "
+        fmt::format("Value for parameter MaxResults is invalid. Reason: MaxResults must be an "
                     "integer between 1 and {}.",
-                    max, limits.list_max));
+                    limits.list_max));
   }
   const std::string prefix = keys::of_name_prefix(action.account, action.region, action.prefix);
   std::string first = prefix;
@@ -273,9 +293,9 @@ Outcome Administration::answer(const ListDeadLetterSourceQueues& action, const C
   const std::uint32_t max = action.results_max.value_or(limits.list_max);
   if (max < 1 || max > limits.list_max) {
     return invalid_parameter(
-        fmt::format("Value {} for parameter MaxResults is invalid. Reason: MaxResults must be an "
+        fmt::format("Value for parameter MaxResults is invalid. Reason: MaxResults must be an "
                     "integer between 1 and {}.",
-                    max, limits.list_max));
+                    limits.list_max));
   }
   const std::string prefix = keys::of_source_prefix(arn_of((*queue)->definition.name));
   std::vector<QueueName> sources;
@@ -401,17 +421,8 @@ Prepared Administration::prepare(AddPermission action, const Caller& caller) {
           "Value {} for parameter PrincipalId is invalid. Reason: Unable to verify.", account)));
     }
   }
-  constexpr std::string_view allowed[] = {
-      "*",           "ChangeMessageVisibility", "DeleteMessage",
-      "GetQueueUrl", "GetQueueAttributes",      "ListDeadLetterSourceQueues",
-      "PurgeQueue",  "ReceiveMessage",          "SendMessage"};
   for (const std::string& name : action.actions) {
-    if (std::ranges::find(allowed, name) == std::end(allowed)) {
-      return Outcome(invalid_parameter(
-          fmt::format("Value SQS:{} for parameter ActionName is invalid. Reason: Only the queue "
-                      "owner is allowed to invoke this action.",
-                      name)));
-    }
+    if (auto error = check_permitted(name)) return Outcome(std::move(*error));
   }
   if (action.actions.size() > limits.permission_actions_max) {
     return Outcome(Error{ErrorCode::over_limit,
@@ -424,7 +435,7 @@ Prepared Administration::prepare(AddPermission action, const Caller& caller) {
       statement_count(policy->second) >= limits.permission_statements_max) {
     return Outcome(
         Error{ErrorCode::over_limit,
-              fmt::format("{} statements were found, maximum allowed is {}.",
+              fmt::format("{} Statements were found, maximum allowed is {}.",
                           limits.permission_statements_max + 1, limits.permission_statements_max)});
   }
   return state_.command(command::AddPermission{(*opened)->number(), std::move(action.label),

@@ -19,7 +19,7 @@ bool asked_for(const std::vector<std::string>& names, std::string_view name) {
 
 bool is_wanted(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::any_of(names, [&name](const std::string& asked) {
-    if (asked == "All" || asked == name) return true;
+    if (asked == "All" || asked == "*" || asked == name) return true;
     return asked.ends_with(".*") && name.starts_with(asked.substr(0, asked.size() - 2));
   });
 }

@@ -19,7 +19,6 @@ struct Row {
   Kind kind;
   Range Limits::*range = nullptr;
   bool fifo_only = false;
-  bool at_creation_only = false;
   std::string_view usual = {};  // empty: not shown unless set
   std::array<std::string_view, 2> choices = {};
 };
@@ -28,15 +27,14 @@ constexpr Range partitions{1, 100, 100};
 constexpr Range shards{1, 100, 1};
 
 constexpr auto rows = std::to_array<Row>({
-    {"ContentBasedDeduplication", Kind::boolean, nullptr, true, false, "false"},
-    {"DeduplicationScope", Kind::choice, nullptr, true, false, "queue", {"queue", "messageGroup"}},
+    {"ContentBasedDeduplication", Kind::boolean, nullptr, true, "false"},
+    {"DeduplicationScope", Kind::choice, nullptr, true, "queue", {"queue", "messageGroup"}},
     {"DelaySeconds", Kind::number, &Limits::delay_s},
-    {"FifoQueue", Kind::boolean, nullptr, true, true, "true"},
+    {"FifoQueue", Kind::boolean, nullptr, true, "true"},
     {"FifoThroughputLimit",
      Kind::choice,
      nullptr,
      true,
-     false,
      "perQueue",
      {"perQueue", "perMessageGroupId"}},
     {"IsCompressed", Kind::boolean},
@@ -50,7 +48,7 @@ constexpr auto rows = std::to_array<Row>({
     {"ReceiveMessageWaitTimeSeconds", Kind::number, &Limits::wait_s},
     {"RedriveAllowPolicy", Kind::redrive_allow},
     {"RedrivePolicy", Kind::redrive},
-    {"SqsManagedSseEnabled", Kind::boolean, nullptr, false, false, "true"},
+    {"SqsManagedSseEnabled", Kind::boolean, nullptr, false, "true"},
     {"VisibilityTimeout", Kind::number, &Limits::visibility_timeout_s},
 });
 
@@ -95,7 +93,31 @@ Error invalid_value(std::string_view name) {
 }
 
 Error unknown(std::string_view name) {
-  return {ErrorCode::invalid_attribute_name, "Unknown Attribute " + std::string(name) + "."};
+  const bool high_throughput = name == "DeduplicationScope" || name == "FifoThroughputLimit";
+  return {ErrorCode::invalid_attribute_name,
+          high_throughput
+              ? "You can specify the " + std::string(name) + " only when FifoQueue is set to true."
+              : "Unknown Attribute " + std::string(name) + "."};
+}
+
+// What a queue is cannot be changed.
+std::optional<Error> check_kind(std::string_view value, bool creating) {
+  if (value == "true") return {};
+  Error error = invalid_value("FifoQueue");
+  if (!creating) error.message += " Reason: Modifying queue type is not supported.";
+  return error;
+}
+
+// The two kinds of encryption at rest exclude each other.
+std::optional<Error> check_encryption(const Attributes& given) {
+  const auto key = given.find("KmsMasterKeyId");
+  const auto own = given.find("SqsManagedSseEnabled");
+  const bool both =
+      key != given.end() && !key->second.empty() && own != given.end() && own->second == "true";
+  if (!both) return {};
+  return Error{ErrorCode::invalid_attribute_name,
+               "You can use one type of server-side encryption (SSE) at one time. You can either "
+               "enable KMS SSE or SQS SSE."};
 }
 
 std::optional<Error> check_value(const Row& row, const std::string& value, const Limits& limits) {
@@ -160,14 +182,14 @@ std::optional<Error> check_attributes(const Attributes& given, bool fifo, bool c
                                       const Limits& limits) {
   for (const auto& [name, value] : given) {
     const Row* row = row_of(name);
-    if (row == nullptr || (row->fifo_only && !fifo) || (row->at_creation_only && !creating)) {
-      return unknown(name);
-    }
+    if (row == nullptr || (row->fifo_only && !fifo)) return unknown(name);
     if (value.empty() && may_be_empty(row->kind)) continue;
     if (auto error = check_value(*row, value, limits)) return error;
-    if (row->name == "FifoQueue" && value != "true") return invalid_value(name);
+    if (row->name == "FifoQueue") {
+      if (auto error = check_kind(value, creating)) return error;
+    }
   }
-  return {};
+  return check_encryption(given);
 }
 
 Settings settings_of(const Attributes& set, bool fifo, const Limits& limits) {

@@ -45,6 +45,11 @@ const ErrorInfo& info(ErrorCode code) noexcept {
   return table[index];
 }
 
+Error missing_parameter(std::string_view name) {
+  return {ErrorCode::missing_parameter,
+          "The request must contain the parameter " + std::string(name) + "."};
+}
+
 void throw_exception_from_error(const Error& error, const boost::source_location&) {
   throw std::runtime_error(std::string(info(error.code).json_type) + ": " + error.message);
 }

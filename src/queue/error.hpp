@@ -51,6 +51,9 @@ struct Error {
   friend bool operator==(const Error&, const Error&) = default;
 };
 
+// A parameter that a request has to have.
+Error missing_parameter(std::string_view name);
+
 [[noreturn]] void throw_exception_from_error(const Error& error,
                                              const boost::source_location& where);
 

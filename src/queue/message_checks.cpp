@@ -67,21 +67,60 @@ std::optional<std::uint32_t> first_forbidden(std::string_view text) {
   return std::nullopt;
 }
 
-std::optional<Error> check_text(std::string_view text, std::string_view where) {
+std::optional<Error> check_text(std::string_view text, ErrorCode code, std::string_view where) {
   const auto forbidden = first_forbidden(text);
   if (!forbidden) return std::nullopt;
-  return Error{ErrorCode::invalid_message_contents,
-               fmt::format("Invalid binary character '#x{:X}' was found in the {}, the set of "
-                           "allowed characters is #x9 | #xA | #xD | #x20 to #xD7FF | #xE000 to "
-                           "#xFFFD | #x10000 to #x10FFFF",
-                           *forbidden, where)};
+  return Error{code, fmt::format("Invalid binary character '#x{:X}' was found in the {}, the set "
+                                 "of allowed characters is #x9 | #xA | #xD | #x20 to #xD7FF | "
+                                 "#xE000 to #xFFFD | #x10000 to #x10FFFF",
+                                 *forbidden, where)};
 }
 
-bool is_attribute_name(std::string_view name, std::size_t size_max) {
-  if (name.empty() || name.size() > size_max) return false;
-  if (name.front() == '.' || name.back() == '.' || name.find("..") != name.npos) return false;
-  return std::ranges::all_of(
-      name, [](char c) { return is_alphanumeric(c) || c == '_' || c == '-' || c == '.'; });
+// Letters of other scripts, roughly: what Latin-1 has before them are signs.
+bool is_foreign_letter(std::uint32_t point) {
+  constexpr std::uint32_t first = 0xc0;
+  constexpr std::uint32_t times = 0xd7;
+  constexpr std::uint32_t divided = 0xf7;
+  return point >= first && point != times && point != divided && is_xml(point);
+}
+
+bool is_name_character(std::string_view character) {
+  const char c = character[0];
+  if (character.size() > 1) return is_foreign_letter(code_point(character));
+  return is_alphanumeric(c) || c == '_' || c == '-' || c == '.';
+}
+
+bool has_name_characters(std::string_view name) {
+  while (!name.empty()) {
+    const std::size_t size = utf8_size(name);
+    if (size == 0 || !is_name_character(name.substr(0, size))) return false;
+    name.remove_prefix(size);
+  }
+  return true;
+}
+
+std::optional<Error> check_attribute_name(const std::string& name, const Limits& limits) {
+  if (name.empty()) {
+    return invalid("The request must contain non-empty message (user) attribute names.");
+  }
+  if (name.size() > limits.attribute_name_max) {
+    return invalid(fmt::format("Message (user) attribute name must be shorter than {} bytes.",
+                               limits.attribute_name_max));
+  }
+  if (matches_pattern("aws.*", name) || matches_pattern("amazon.*", name)) {
+    return invalid(
+        "You can't use message attribute names beginning with 'AWS.' or 'Amazon'. These strings "
+        "are reserved for internal use.");
+  }
+  if (name.front() == '.' || name.back() == '.' || name.find("..") != name.npos ||
+      !has_name_characters(name)) {
+    return invalid(fmt::format(
+        "Message (user) attribute name '{}' is invalid. It can contain A-Z, a-z, 0-9, underscore "
+        "(_), hyphen (-), and period (.), and must not start or end with a period or contain "
+        "consecutive periods.",
+        name));
+  }
+  return std::nullopt;
 }
 
 // Digits with at most one point, a sign before and an exponent behind.
@@ -111,46 +150,35 @@ bool is_number(std::string_view text) {
 
 std::optional<Error> check_attribute(const std::string& name, const MessageAttribute& attribute,
                                      const Limits& limits) {
-  if (!is_attribute_name(name, limits.attribute_name_max)) {
-    return invalid(fmt::format(
-        "The message attribute name '{}' is invalid. Attribute name can contain A-Z, a-z, 0-9, "
-        "underscore (_), hyphen (-), and period (.) characters, and must not start or end with a "
-        "period or contain consecutive periods.",
-        name));
-  }
-  if (matches_pattern("aws.*", name) || matches_pattern("amazon.*", name)) {
-    return invalid(
-        fmt::format("The message attribute name '{}' is invalid. It must not start with "
-                    "the reserved prefixes AWS. or Amazon.",
-                    name));
-  }
+  if (auto error = check_attribute_name(name, limits)) return error;
   if (attribute.type.empty()) {
     return invalid(fmt::format(
-        "The message attribute '{}' must contain a non-empty message attribute type.", name));
+        "The message (user) attribute '{}' must contain a non-empty message attribute type.",
+        name));
   }
   const std::string_view type =
       std::string_view(attribute.type).substr(0, attribute.type.find('.'));
   if (type != "String" && type != "Number" && type != "Binary") {
     return invalid(
-        fmt::format("The message attribute '{}' has an invalid message attribute type, the set of "
-                    "supported type prefixes is Binary, Number, and String.",
+        fmt::format("The type of message (user) attribute '{}' is invalid. You must use only the "
+                    "following supported type prefixes: Binary, Number, String.",
                     name));
   }
   if (attribute.type.size() > limits.attribute_name_max) {
-    return invalid(fmt::format("The type of message attribute '{}' is too long.", name));
+    return invalid(fmt::format("Message (user) attribute type must be shorter than {} bytes.",
+                               limits.attribute_name_max));
   }
   if (attribute.value.empty() || attribute.binary != (type == "Binary")) {
     return invalid(fmt::format(
-        "The message attribute '{}' must contain a non-empty message attribute value for message "
-        "attribute type '{}'.",
-        name, type));
+        "Message (user) attribute '{}' must contain a non-empty value of type '{}'.", name, type));
   }
   if (type == "Number" && !is_number(attribute.value)) {
     return invalid(
         fmt::format("Can't cast the value of message (user) attribute '{}' to a number.", name));
   }
-  if (!attribute.binary) return check_text(attribute.value, "message attribute '" + name + "'");
-  return std::nullopt;
+  if (attribute.binary) return std::nullopt;
+  return check_text(attribute.value, ErrorCode::invalid_parameter_value,
+                    "message attribute '" + name + "'");
 }
 
 }  // namespace
@@ -166,11 +194,8 @@ std::size_t size_of(const SendEntry& entry) noexcept {
 bool is_message_text(std::string_view text) { return !first_forbidden(text); }
 
 std::optional<Error> check_body(std::string_view body) {
-  if (body.empty()) {
-    return Error{ErrorCode::missing_parameter,
-                 "The request must contain the parameter MessageBody."};
-  }
-  return check_text(body, "message body");
+  if (body.empty()) return missing_parameter("MessageBody");
+  return check_text(body, ErrorCode::invalid_message_contents, "message body");
 }
 
 std::optional<Error> check_message_attributes(const MessageAttributes& attributes,

@@ -93,7 +93,10 @@ boost::system::result<Queue*, Error> MoveTasks::open(const std::string& arn, con
                                                      std::string_view action) {
   const auto name = parse_arn(arn);
   if (!name) {
-    return invalid_parameter(fmt::format("Value {} for parameter {} is invalid.", arn, parameter));
+    return invalid_parameter(
+        fmt::format("You must use this format to specify the {}: "
+                    "arn:<partition>:<service>:<region>:<account-id>:<resource-id>",
+                    parameter));
   }
   auto queue = state_.open(*name, caller, action);
   if (!queue && queue.error().code == ErrorCode::queue_does_not_exist) {
@@ -120,9 +123,9 @@ Prepared MoveTasks::prepare(StartMessageMoveTask action, const Caller& caller) {
       (*action.messages_per_second_max < 1 ||
        *action.messages_per_second_max > limits.moves_per_second_max)) {
     return Outcome(invalid_parameter(
-        fmt::format("Value {} for parameter MaxNumberOfMessagesPerSecond is invalid. Reason: Must "
-                    "be between 1 and {}.",
-                    *action.messages_per_second_max, limits.moves_per_second_max)));
+        fmt::format("Value for parameter MaxNumberOfMessagesPerSecond is invalid. Reason: You must "
+                    "enter a number that's between 1 and {}.",
+                    limits.moves_per_second_max)));
   }
   if (!has_sources(queue)) {
     return Outcome(invalid_parameter("Source queue must be configured as a Dead Letter Queue."));
@@ -132,11 +135,12 @@ Prepared MoveTasks::prepare(StartMessageMoveTask action, const Caller& caller) {
         open(action.destination_arn, caller, "DestinationArn", "StartMessageMoveTask");
     if (!target) return Outcome(target.error());
     if ((*target)->number() == queue.number()) {
-      return Outcome(invalid_parameter("Source queue and destination queue are the same."));
+      return Outcome(
+          invalid_parameter("Source queue arn and destination queue arn cannot be the same."));
     }
     if ((*target)->fifo() != queue.fifo()) {
-      return Outcome(
-          invalid_parameter("Source queue and destination queue must be of the same type."));
+      return Outcome(invalid_parameter(
+          "The source queue and destination queue must be of the same queue type."));
     }
   }
   return state_.command(command::StartTask{queue.number(), std::move(action.destination_arn),
@@ -148,9 +152,9 @@ Outcome MoveTasks::apply(const Command& command, const command::StartTask& start
   if (state_.find(start.queue) == nullptr) return queue_does_not_exist();
   const std::string running_key = keys::of(keys::running_task, start.queue);
   if (state_.tx.get(running_key)) {
-    return Error{ErrorCode::unsupported_operation,
-                 "There is already a task running. Only one active task is allowed for a source "
-                 "queue arn at a given time."};
+    return invalid_parameter(
+        "There is already a task running. Only one active task is allowed for a source queue arn "
+        "at a given time.");
   }
   Task task;
   task.number = ++state_.service.tasks;
@@ -170,8 +174,7 @@ Outcome MoveTasks::apply(const Command& command, const command::StartTask& start
 Prepared MoveTasks::prepare(const CancelMessageMoveTask& action, const Caller& caller) {
   const auto handle = parse_handle(action.task_handle, state_.service.key);
   if (!handle) {
-    return Outcome(
-        invalid_parameter("Value " + action.task_handle + " for parameter TaskHandle is invalid."));
+    return Outcome(invalid_parameter("Value for parameter TaskHandle is invalid."));
   }
   const Queue* queue = state_.find(handle->queue);
   const auto task = queue ? find(handle->queue, handle->task) : std::nullopt;

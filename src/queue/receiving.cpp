@@ -44,7 +44,7 @@ std::optional<Error> Receiving::check(const ReceiveMessage& action) const {
   if (visibility && !limits.visibility_timeout_s.contains(*visibility)) {
     return out_of_range(
         "VisibilityTimeout", *visibility,
-        fmt::format("Must be between 0 and {}, if provided.", limits.visibility_timeout_s.max));
+        fmt::format("Must be >= 0 and <= {}, if provided.", limits.visibility_timeout_s.max));
   }
   if (action.attempt_id) {
     return check_message_token("ReceiveRequestAttemptId", *action.attempt_id, limits);

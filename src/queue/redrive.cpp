@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <initializer_list>
 
 #include <boost/json.hpp>
 
@@ -17,6 +18,20 @@ Error refused(std::string_view attribute, std::string_view value, std::string_vi
   return {ErrorCode::invalid_parameter_value, "Value " + std::string(value) + " for parameter " +
                                                   std::string(attribute) +
                                                   " is invalid. Reason: " + std::string(reason)};
+}
+
+Error malformed(std::string_view attribute, std::string_view reason) {
+  return {ErrorCode::invalid_attribute_value, "Invalid value for the parameter " +
+                                                  std::string(attribute) +
+                                                  ". Reason: " + std::string(reason)};
+}
+
+// Whether it has no other members than these.
+bool has_only(const json::object& object, std::initializer_list<std::string_view> names) {
+  return std::all_of(object.begin(), object.end(), [&names](const auto& member) {
+    const std::string_view key(member.key().data(), member.key().size());
+    return std::ranges::find(names, key) != names.end();
+  });
 }
 
 std::optional<json::object> parse_object(std::string_view text) {
@@ -57,14 +72,17 @@ boost::system::result<RedrivePolicy, Error> parse_redrive_policy(std::string_vie
                                                                  const Limits& limits) {
   const auto fail = [&](std::string_view reason) { return refused("RedrivePolicy", text, reason); };
   const auto object = parse_object(text);
-  if (!object) return fail("Redrive policy is not a valid JSON map.");
+  if (!object) return malformed("RedrivePolicy", "Redrive policy is not a valid JSON map.");
+  const json::value* receives = object->if_contains("maxReceiveCount");
+  if (receives == nullptr) {
+    return fail("Redrive policy does not contain mandatory attribute: maxReceiveCount.");
+  }
   const json::value* target = object->if_contains("deadLetterTargetArn");
   if (target == nullptr) {
     return fail("Redrive policy does not contain mandatory attribute: deadLetterTargetArn.");
   }
-  const json::value* receives = object->if_contains("maxReceiveCount");
-  if (receives == nullptr) {
-    return fail("Redrive policy does not contain mandatory attribute: maxReceiveCount.");
+  if (!has_only(*object, {"maxReceiveCount", "deadLetterTargetArn"})) {
+    return fail("Only following attributes are supported: [maxReceiveCount, deadLetterTargetArn].");
   }
   const auto count = number_of(*receives);
   if (!count || !limits.receives_before_dead.contains(*count)) {
@@ -77,7 +95,12 @@ boost::system::result<RedrivePolicy, Error> parse_redrive_policy(std::string_vie
   policy.target_arn = string_of(*target);
   policy.receives_max = static_cast<std::uint32_t>(*count);
   const auto queue = parse_arn(policy.target_arn);
-  if (!queue) return fail("Invalid value for deadLetterTargetArn.");
+  if (!queue) {
+    const bool other = policy.target_arn.starts_with("arn:") &&
+                       policy.target_arn.find(":sqs:") == std::string::npos;
+    return fail(other ? "Only SQS queues are valid resources for deadLetterTargetArn."
+                      : "Invalid value for deadLetterTargetArn.");
+  }
   policy.target = *queue;
   return policy;
 }
@@ -85,12 +108,17 @@ boost::system::result<RedrivePolicy, Error> parse_redrive_policy(std::string_vie
 boost::system::result<RedriveAllowPolicy, Error> parse_redrive_allow_policy(std::string_view text,
                                                                             const Limits& limits) {
   const auto fail = [&](std::string_view reason) {
-    return refused("RedriveAllowPolicy", text, reason);
+    return refused("RedriveAllowPolicy", text,
+                   "Amazon SQS can't create the redrive allow policy. " + std::string(reason));
   };
+  const Error unsupported = malformed(
+      "RedriveAllowPolicy",
+      "Amazon SQS can't create the redrive allow policy, as it\u2019s in an unsupported format.");
   const auto object = parse_object(text);
-  if (!object) return fail("Amazon SQS can't parse this policy as a JSON map.");
+  if (!object || !has_only(*object, {"redrivePermission", "sourceQueueArns"})) return unsupported;
   const json::value* permission = object->if_contains("redrivePermission");
-  if (permission == nullptr) return fail("It does not contain redrivePermission.");
+  const json::value* sources = object->if_contains("sourceQueueArns");
+  if (permission == nullptr || (sources != nullptr && !sources->is_array())) return unsupported;
 
   RedriveAllowPolicy policy;
   const std::string word = string_of(*permission);
@@ -99,22 +127,25 @@ boost::system::result<RedriveAllowPolicy, Error> parse_redrive_allow_policy(std:
   } else if (word == "byQueue") {
     policy.permission = RedriveAllowPolicy::Permission::by_queue;
   } else if (word != "allowAll") {
-    return fail("redrivePermission must be allowAll, denyAll or byQueue.");
+    return unsupported;
   }
-  const json::value* sources = object->if_contains("sourceQueueArns");
-  const bool by_queue = policy.permission == RedriveAllowPolicy::Permission::by_queue;
-  if ((sources != nullptr) != by_queue) {
-    return fail("sourceQueueArns goes with the redrivePermission byQueue, and only with it.");
+  if (policy.permission != RedriveAllowPolicy::Permission::by_queue) {
+    if (sources == nullptr) return policy;
+    return fail(
+        "To specify one or more source queue ARNs, you must set redrivePermission to byQueue.");
   }
-  if (!by_queue) return policy;
-  if (!sources->is_array()) return fail("sourceQueueArns must be a list.");
+  if (sources == nullptr || sources->get_array().empty()) {
+    return fail(
+        "When you specify the byQueue permission type, you must also specify one or more "
+        "sourceQueueArns values.");
+  }
   for (const json::value& source : sources->get_array()) {
     policy.source_arns.push_back(string_of(source));
-    if (!parse_arn(policy.source_arns.back())) return fail("A sourceQueueArn is invalid.");
+    if (!parse_arn(policy.source_arns.back())) return unsupported;
   }
-  if (policy.source_arns.empty() || policy.source_arns.size() > limits.redrive_sources_max) {
-    return fail("sourceQueueArns must have 1 to " + std::to_string(limits.redrive_sources_max) +
-                " queues.");
+  if (policy.source_arns.size() > limits.redrive_sources_max) {
+    return fail("The maximum number of source queue ARNs you can specify is " +
+                std::to_string(limits.redrive_sources_max) + ".");
   }
   return policy;
 }

@@ -27,6 +27,7 @@ Error not_in_flight(const std::string& handle) {
 
 boost::system::result<ReceiptHandle, Error> Removing::open(const Queue& queue,
                                                            const std::string& text) const {
+  if (text.empty()) return missing_parameter("ReceiptHandle");
   const auto handle = open_handle(text, state_.service.key);
   if (handle && handle->queue == queue.number()) return *handle;
   return Error{ErrorCode::receipt_handle_is_invalid,
@@ -184,6 +185,17 @@ Removing::Change Removing::begin_change(Queue& queue, const std::string& text,
   return nothing;
 }
 
+// Of a batch: an entry may lack what a request has to have.
+Removing::Change Removing::begin_change(Queue& queue, const VisibilityEntry& entry,
+                                        std::size_t number) {
+  if (entry.receipt_handle.empty()) return missing_parameter("ReceiptHandle");
+  if (entry.visibility_timeout) {
+    return begin_change(queue, entry.receipt_handle, *entry.visibility_timeout);
+  }
+  return missing_parameter(
+      fmt::format("ChangeMessageVisibilityBatchRequestEntry.{}.VisibilityTimeout", number));
+}
+
 Prepared Removing::prepare(ChangeMessageVisibility action, const Caller& caller) {
   const auto queue = state_.open(action.queue, caller, "ChangeMessageVisibility");
   if (!queue) return Outcome(queue.error());
@@ -203,8 +215,9 @@ Prepared Removing::prepare(ChangeMessageVisibilityBatch action, const Caller& ca
   Command command = state_.command(command::SetVisibility{(*queue)->number(), {}});
   command.batch = true;
   auto& messages = std::get<command::SetVisibility>(command.body).messages;
-  for (VisibilityEntry& entry : action.entries) {
-    auto change = begin_change(**queue, entry.receipt_handle, entry.visibility_timeout);
+  for (std::size_t i = 0; i < action.entries.size(); ++i) {
+    VisibilityEntry& entry = action.entries[i];
+    auto change = begin_change(**queue, entry, i + 1);
     if (!change) {
       command.failed.push_back({std::move(entry.id), change.error()});
     } else if (!*change) {

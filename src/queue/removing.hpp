@@ -31,6 +31,7 @@ class Removing {
   // An error; or what to do, nothing if it is done already.
   using Change = boost::system::result<std::optional<command::NewVisibility>, Error>;
   Change begin_change(Queue& queue, const std::string& handle, std::int64_t timeout_s);
+  Change begin_change(Queue& queue, const VisibilityEntry& entry, std::size_t number);
   Prepared finish(Queue& queue, Command command, bool any);
   static Outcome outcome(Command& command);
 

@@ -39,10 +39,7 @@ Error not_for_this_kind(std::string_view parameter, std::string_view value) {
 }  // namespace
 
 std::optional<Error> Sending::check_fifo(const Queue& queue, const SendEntry& entry) const {
-  if (!entry.group_id) {
-    return Error{ErrorCode::missing_parameter,
-                 "The request must contain the parameter MessageGroupId."};
-  }
+  if (!entry.group_id) return missing_parameter("MessageGroupId");
   if (!entry.deduplication_id && !queue.settings.content_based_deduplication) {
     return invalid_parameter(
         "The queue should either have ContentBasedDeduplication enabled or "
@@ -81,6 +78,19 @@ std::optional<Error> Sending::check(const Queue& queue, const SendEntry& entry) 
     }
   }
   return queue.fifo() ? check_fifo(queue, entry) : std::nullopt;
+}
+
+// Of a batch, for which AWS names in another way what is missing.
+std::optional<Error> Sending::check_entry(const Queue& queue, const SendEntry& entry,
+                                          std::size_t number) const {
+  if (entry.body.view().empty()) {
+    return missing_parameter(fmt::format("SendMessageBatchRequestEntry.{}.MessageBody", number));
+  }
+  auto error = check(queue, entry);
+  if (error && error->code == ErrorCode::missing_parameter) {
+    error->code = ErrorCode::invalid_parameter_value;
+  }
+  return error;
 }
 
 void Sending::add(const Queue& queue, SendEntry entry, const Caller& caller, Command& command) {
@@ -158,8 +168,11 @@ Prepared Sending::prepare(SendMessageBatch action, const Caller& caller) {
   }
   Command command = state_.command(command::Send{(*queue)->number(), {}});
   command.batch = true;
-  for (SendEntry& entry : action.entries) {
-    if (auto error = check(**queue, entry)) {
+  for (std::size_t i = 0; i < action.entries.size(); ++i) {
+    SendEntry& entry = action.entries[i];
+    if (auto error = check_entry(**queue, entry, i + 1)) {
+      // The order of a FIFO queue has no gaps.
+      if ((*queue)->fifo()) return Outcome(std::move(*error));
       command.failed.push_back({std::move(entry.id), std::move(*error)});
     } else {
       add(**queue, std::move(entry), caller, command);

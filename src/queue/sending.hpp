@@ -28,6 +28,8 @@ class Sending {
 
  private:
   std::optional<Error> check_fifo(const Queue& queue, const SendEntry& entry) const;
+  std::optional<Error> check_entry(const Queue& queue, const SendEntry& entry,
+                                   std::size_t number) const;
   // Adds the message to the command, and what is to be answered for it.
   void add(const Queue& queue, SendEntry entry, const Caller& caller, Command& command);
   void describe(const SendEntry& entry, const MessageRecord& record, Sent& sent);

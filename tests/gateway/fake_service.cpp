@@ -205,7 +205,7 @@ struct FakeService::Handler {
       queue::BatchResult result;
       for (const auto& entry : action.entries) {
         if (Stored* found = stored(queue, entry.receipt_handle)) {
-          found->visible_at = now + std::chrono::seconds(entry.visibility_timeout);
+          found->visible_at = now + std::chrono::seconds(entry.visibility_timeout.value_or(0));
           result.successful.push_back(entry.id);
         } else {
           result.failed.push_back({entry.id, bad_handle(entry.receipt_handle)});

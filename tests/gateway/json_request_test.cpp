@@ -50,19 +50,42 @@ TEST(JsonRequest, SaysWhichParameterIsMissing) {
             "MissingParameter");
   EXPECT_EQ(refused("DeleteQueue", "").message, "The request must contain the parameter QueueUrl.");
   EXPECT_EQ(refused("CreateQueue", "{}").message,
-            "The request must contain the parameter QueueName.");
-  EXPECT_EQ(refused("SendMessageBatch", "{" + json_url + R"(,"Entries":[{"Id":"1"}]})").message,
-            "The request must contain the parameter SendMessageBatchRequestEntry.1.MessageBody.");
+            "Value for parameter QueueName is invalid. Reason: Must specify a queue name.");
+  EXPECT_EQ(refused("SendMessageBatch", "{" + json_url + R"(,"Entries":[{}]})").message,
+            "The request must contain the parameter SendMessageBatchRequestEntry.1.Id.");
+}
+
+TEST(JsonRequest, LeavesWhatOnlyAnEntryLacksToTheQueue) {
+  const auto sent = read<queue::SendMessageBatch>("SendMessageBatch",
+                                                  "{" + json_url + R"(,"Entries":[{"Id":""}]})");
+  EXPECT_EQ(sent.entries.at(0).id, "");
+  EXPECT_EQ(sent.entries.at(0).body.view(), "");
+  const auto changed = read<queue::ChangeMessageVisibilityBatch>(
+      "ChangeMessageVisibilityBatch", "{" + json_url + R"(,"Entries":[{"Id":"1"}]})");
+  EXPECT_EQ(changed.entries.at(0).receipt_handle, "");
+  EXPECT_EQ(changed.entries.at(0).visibility_timeout, std::nullopt);
+}
+
+TEST(JsonRequest, TakesNumbersAndBooleansForTexts) {
+  const auto body = [](const std::string& value) {
+    const auto send =
+        read<queue::SendMessage>("SendMessage", "{" + json_url + ",\"MessageBody\":" + value + "}");
+    return std::string(send.entry.body.view());
+  };
+  EXPECT_EQ(body("5"), "5");
+  EXPECT_EQ(body("-2.5"), "-2.5");
+  EXPECT_EQ(body("18446744073709551615"), "18446744073709551615");
+  EXPECT_EQ(body("false"), "false");
 }
 
 TEST(JsonRequest, RefusesValuesOfTheWrongKind) {
   const Failure text = refused("ReceiveMessage", "{" + json_url + R"(,"WaitTimeSeconds":"5"})");
   EXPECT_EQ(text.info.json_type, "SerializationException");
   EXPECT_EQ(text.message, "STRING_VALUE can not be converted to an Integer");
-  EXPECT_EQ(refused("SendMessage", "{" + json_url + R"(,"MessageBody":5})").message,
-            "NUMBER_VALUE can not be converted to a String");
-  EXPECT_EQ(refused("SendMessage", "{" + json_url + R"(,"MessageBody":{}})").info.json_type,
-            "SerializationException");
+  EXPECT_EQ(refused("SendMessage", "{" + json_url + R"(,"MessageBody":{}})").message,
+            "Start of structure or map found where not expected.");
+  EXPECT_EQ(refused("SendMessage", "{" + json_url + R"(,"MessageBody":[]})").message,
+            "Start of list found where not expected");
   EXPECT_EQ(refused("SendMessageBatch", "{" + json_url + R"(,"Entries":{}})").info.json_type,
             "SerializationException");
   EXPECT_EQ(refused("SendMessage", "{").info.json_type, "SerializationException");
@@ -117,10 +140,10 @@ TEST(JsonRequest, KnowsNoOtherActions) {
 }
 
 TEST(JsonRequest, RefusesAnAddressThatIsNoQueue) {
-  const Failure failure = refused("PurgeQueue", R"({"QueueUrl":"nonsense"})");
+  const Failure failure = refused("PurgeQueue", R"({"QueueUrl":"non/sense"})");
   EXPECT_EQ(failure.info.json_type, "InvalidAddress");
   EXPECT_EQ(failure.info.http_status, 404);
-  EXPECT_EQ(failure.message, "The address nonsense is not valid for this endpoint.");
+  EXPECT_EQ(failure.message, "The address non/sense is not valid for this endpoint.");
 }
 
 TEST(JsonRequest, KeepsListLimitsInRange) {

@@ -33,9 +33,13 @@ TEST(QueueUrl, TakesTheFormsOfEmulators) {
   EXPECT_EQ(parsed("http://localhost:9324/queue/q"), "eu-west-1 111122223333 q");
 }
 
+TEST(QueueUrl, TakesANameForAQueueOfTheCaller) {
+  EXPECT_EQ(parsed("q.fifo"), "eu-west-1 111122223333 q.fifo");
+}
+
 TEST(QueueUrl, RefusesWhatNamesNoQueue) {
   for (const char* url :
-       {"", "q", "nonsense", "http://host", "http://host/", "http://host/q", "http://host/12345/q",
+       {"", "q/", "a/b", "http://host", "http://host/", "http://host/q", "http://host/12345/q",
         "http://host/000000000000/", "http://host/000000000000/q/more",
         "http://host/queue/ap-south-1/000000000000/q/more"})
     EXPECT_EQ(parsed(url), "none") << url;

@@ -100,6 +100,22 @@ TEST(SetQueueAttributes, ChangesAndUnsets) {
             ErrorCode::queue_does_not_exist);
 }
 
+TEST(SetQueueAttributes, RefusesWhatExcludesEachOther) {
+  Loop loop;
+  loop.create("q");
+  loop.create("q.fifo");
+  const auto fails = [&loop](const char* queue, Attributes attributes) {
+    return loop.fails(SetQueueAttributes{named(queue), std::move(attributes)});
+  };
+  EXPECT_EQ(fails("q", {{"KmsMasterKeyId", "k"}, {"SqsManagedSseEnabled", "true"}}).code,
+            ErrorCode::invalid_attribute_name);
+  EXPECT_TRUE(contains(fails("q", {{"DeduplicationScope", "queue"}}).message,
+                       "only when FifoQueue is set to true"));
+  loop.ask<Done>(SetQueueAttributes{named("q.fifo"), {{"FifoQueue", "true"}}});
+  EXPECT_TRUE(contains(fails("q.fifo", {{"FifoQueue", "false"}}).message,
+                       "Modifying queue type is not supported"));
+}
+
 TEST(DeleteQueue, TakesEverythingWithIt) {
   Loop loop;
   loop.create("q");
@@ -249,6 +265,11 @@ TEST(Batches, FailEntryByEntry) {
   EXPECT_EQ(deleted.successful.size(), 2U);
   ASSERT_EQ(deleted.failed.size(), 1U);
   EXPECT_EQ(deleted.failed[0].id, "z");
+  const auto changed = loop.ask<BatchResult>(
+      ChangeMessageVisibilityBatch{named("q"), {{"x", "", 1}, {"y", handle, std::nullopt}}});
+  EXPECT_EQ(changed.failed.at(0).error, missing_parameter("ReceiptHandle"));
+  EXPECT_EQ(changed.failed.at(1).error,
+            missing_parameter("ChangeMessageVisibilityBatchRequestEntry.2.VisibilityTimeout"));
   EXPECT_EQ(loop.fails(DeleteMessageBatch{named("q"), {{"x", handle}, {"x", handle}}}).code,
             ErrorCode::batch_entry_ids_not_distinct);
 }

@@ -225,9 +225,11 @@ TEST(MessageChecks, KnowAmazonsRulesForAttributes) {
     return !check_message_attributes({{name, attribute}}, limits);
   };
   EXPECT_TRUE(allowed("a-b_c.d9", {"String", false, "x"}));
+  EXPECT_TRUE(allowed("\xc3\xa9.\xce\xb1", {"String", false, "letters of other scripts"}));
   EXPECT_TRUE(allowed("n", {"Number.int", false, "-1.5e10"}));
   EXPECT_TRUE(allowed("b", {"Binary.png", true, std::string(1, '\0')}));
-  for (const char* name : {"", ".a", "a.", "a..b", "a b", "AWS.x", "amazon.y"}) {
+  for (const char* name :
+       {"", ".a", "a.", "a..b", "a b", "AWS.x", "amazon.y", "\xc2\xa7", "\xff"}) {
     EXPECT_FALSE(allowed(name, {"String", false, "x"})) << name;
   }
   EXPECT_FALSE(allowed("a", {"", false, "x"}));
@@ -235,7 +237,8 @@ TEST(MessageChecks, KnowAmazonsRulesForAttributes) {
   EXPECT_FALSE(allowed("a", {"String", false, ""}));
   EXPECT_FALSE(allowed("a", {"Binary", false, "x"}));
   EXPECT_FALSE(allowed("a", {"Number", false, "12a"}));
-  EXPECT_FALSE(allowed("a", {"String", false, std::string(1, '\x01')}));
+  EXPECT_EQ(check_message_attributes({{"a", {"String", false, "\x01"}}}, limits)->code,
+            ErrorCode::invalid_parameter_value);
   MessageAttributes many;
   for (int i = 0; i < 11; ++i) many["a" + std::to_string(i)] = {"String", false, "x"};
   EXPECT_TRUE(check_message_attributes(many, limits));

@@ -141,7 +141,7 @@ TEST_P(DeadLetters, GoBackByAMoveTask) {
   EXPECT_EQ(loop.counts(dead), (Texts{"7", "0", "0"}));
   const StartMessageMoveTask start{arn_of(named(dead)), {}, 2};
   const auto handle = loop.ask<StartMessageMoveTaskResult>(start).task_handle;
-  EXPECT_EQ(loop.fails(start).code, ErrorCode::unsupported_operation);
+  EXPECT_TRUE(contains(loop.fails(start).message, "already a task running"));
   loop.advance(900);
   auto tasks =
       loop.ask<ListMessageMoveTasksResult>(ListMessageMoveTasks{arn_of(named(dead)), 10}).tasks;
@@ -190,6 +190,19 @@ TEST_P(DeadLetters, AMoveTaskCanBeCancelled) {
   EXPECT_EQ(loop.fails(CancelMessageMoveTask{"nonsense"}).code, ErrorCode::invalid_parameter_value);
 }
 
+TEST_P(DeadLetters, MayHaveDeadLettersOfTheirOwn) {
+  const std::string last = "last" + suffix();
+  loop.create(last);
+  loop.ask<Done>(SetQueueAttributes{named(dead), {{"RedrivePolicy", redrive_to(last, 1)}}});
+  const Sent sent = loop.send(source, "m", group());
+  kill(loop, source, 2);
+  kill(loop, dead, 1);
+  const auto moved = loop.receive(last);
+  ASSERT_EQ(moved.size(), 1U);
+  EXPECT_EQ(moved[0].message_id, sent.message_id);
+  EXPECT_EQ(moved[0].attributes.at("DeadLetterQueueSourceArn"), arn_of(named(dead)));
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, DeadLetters, testing::Values("", ".fifo"),
                          [](const auto& kind) { return *kind.param == 0 ? "Standard" : "Fifo"; });
 
@@ -205,6 +218,39 @@ TEST(MoveTasks, FailWhenNobodyKnowsWhereAMessageCameFrom) {
   EXPECT_EQ(tasks[0].status, "FAILED");
   EXPECT_EQ(tasks[0].failure_reason, "CouldNotDetermineMessageSource");
   EXPECT_EQ(loop.receive("dead").size(), 1U);
+}
+
+TEST(MoveTasks, GiveEachMessageBackToItsOwnSource) {
+  Loop loop;
+  loop.create("dead");
+  for (const char* source : {"a", "b"}) {
+    loop.create(source, {{"RedrivePolicy", redrive_to("dead", 1)}});
+    loop.send(source, source);
+    kill(loop, source, 1);
+  }
+  loop.ask<StartMessageMoveTaskResult>(StartMessageMoveTask{arn_of(named("dead")), {}, {}});
+  loop.advance(1'000);
+  EXPECT_EQ(loop.bodies("a"), (Texts{"a"}));
+  EXPECT_EQ(loop.bodies("b"), (Texts{"b"}));
+}
+
+TEST(MoveTasks, FailWhenTheirTargetIsDeleted) {
+  Loop loop;
+  loop.create("dead");
+  loop.create("source", {{"RedrivePolicy", redrive_to("dead", 1)}});
+  loop.create("target");
+  for (int i = 0; i < 5; ++i) loop.send("dead", "m");
+  const std::string arn = arn_of(named("dead"));
+  loop.ask<StartMessageMoveTaskResult>(StartMessageMoveTask{arn, arn_of(named("target")), 1});
+  loop.advance(1'500);
+  loop.ask<Done>(DeleteQueue{named("target")});
+  loop.advance(5'000);
+  const auto task = loop.ask<ListMessageMoveTasksResult>(ListMessageMoveTasks{arn, 1}).tasks.at(0);
+  EXPECT_EQ(task.status, "FAILED");
+  EXPECT_EQ(task.failure_reason, "AWS.SimpleQueueService.NonExistentQueue");
+  EXPECT_EQ(task.moved, 2U);
+  EXPECT_TRUE(task.task_handle.empty());
+  EXPECT_EQ(loop.counts("dead"), (Texts{"3", "0", "0"}));
 }
 
 TEST(MoveTasks, SayWhatTheyNeed) {
@@ -229,8 +275,14 @@ TEST(RedrivePolicy, IsCheckedAgainstTheTarget) {
   EXPECT_TRUE(contains(fails(redrive_to("none", 1)), "Dead letter target does not exist."));
   EXPECT_TRUE(contains(fails(redrive_to("dead.fifo", 1)), "must be same type of queue"));
   EXPECT_TRUE(contains(fails(redrive_to("dead", 0)), "valid values are from 1 to 1000"));
-  EXPECT_TRUE(contains(fails("{}"), "mandatory attribute: deadLetterTargetArn"));
+  EXPECT_TRUE(contains(fails("{}"), "mandatory attribute: maxReceiveCount"));
+  EXPECT_TRUE(contains(fails(R"({"maxReceiveCount":1})"), "attribute: deadLetterTargetArn"));
   EXPECT_TRUE(contains(fails("no"), "not a valid JSON map"));
+  EXPECT_TRUE(contains(fails(R"({"deadLetterTargetArn":"arn:aws:sns:r:1:t","maxReceiveCount":1})"),
+                       "Only SQS queues"));
+  std::string more = redrive_to("dead", 1);
+  more.insert(1, R"("more":1,)");
+  EXPECT_TRUE(contains(fails(more), "Only following attributes are supported"));
   loop.ask<Done>(SetQueueAttributes{
       named("dead"), {{"RedriveAllowPolicy", R"({"redrivePermission":"denyAll"})"}}});
   EXPECT_TRUE(contains(fails(redrive_to("dead", 1)), "does not allow"));

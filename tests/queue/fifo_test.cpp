@@ -222,6 +222,25 @@ TEST(FifoQueue, ABatchKeepsItsOrder) {
   EXPECT_EQ(loop.bodies("q.fifo"), (Texts{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}));
 }
 
+TEST(FifoQueue, RefusesABatchAsAWhole) {
+  Loop loop;
+  loop.create("q.fifo");
+  SendEntry fine;
+  fine.id = "1";
+  fine.body = text("m");
+  fine.group_id = "g";
+  fine.deduplication_id = "d";
+  SendEntry lacking = fine;
+  lacking.id = "2";
+  lacking.group_id.reset();
+  const Error error = loop.fails(SendMessageBatch{named("q.fifo"), {fine, lacking}});
+  EXPECT_EQ(error.code, ErrorCode::invalid_parameter_value);
+  EXPECT_EQ(error.message, "The request must contain the parameter MessageGroupId.");
+  EXPECT_EQ(loop.counts("q.fifo"), (Texts{"0", "0", "0"}));
+  loop.ask<Sent>(SendMessage{named("q.fifo"), fine});
+  EXPECT_EQ(loop.counts("q.fifo")[0], "1");
+}
+
 TEST(FifoQueue, TheSameAttemptGivesTheSameMessages) {
   Loop loop;
   loop.create("q.fifo");

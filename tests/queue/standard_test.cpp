@@ -89,6 +89,19 @@ TEST(StandardQueue, AnExpiredHandleStillDeletesIfNobodyElseReceived) {
   EXPECT_EQ(loop.counts("q"), (Texts{"0", "0", "0"}));
 }
 
+TEST(StandardQueue, AnExtendedHandleStillDeletes) {
+  for (const std::string queue : {"q", "q.fifo"}) {
+    Loop loop;
+    loop.create(queue, {{"VisibilityTimeout", "2"}});
+    loop.send(queue, "m", queue == "q" ? std::nullopt : std::optional<std::string>("g"));
+    const std::string handle = loop.receive(queue)[0].receipt_handle;
+    loop.ask<Done>(ChangeMessageVisibility{named(queue), handle, 60});
+    loop.advance(10'000);
+    loop.remove(queue, handle);
+    EXPECT_EQ(loop.counts(queue), (Texts{"0", "0", "0"})) << queue;
+  }
+}
+
 TEST(StandardQueue, AHandleFromBeforeARestartDeletesOnlyIfNobodyReceivedSince) {
   Loop loop;
   loop.create("q");
