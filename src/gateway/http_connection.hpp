@@ -158,12 +158,11 @@ class HttpConnection final : public AnyConnection,
       loop_.grow_buffer(-counted(buffer_.size()));
       std::vector<char>().swap(buffer_);
     }
-    // Of a body whose length is known, up to as much as has come: a client has to
-    // send for what it makes this process keep.
+    // Of a body whose length is known, up to as much as has come, and no more than is
+    // missing: a client has to send for what it makes this process keep.
     const std::size_t request = state_ == State::idle ? parser_.wanted() : 0;
-    const std::size_t missing = request > held ? request - held : 0;
-    const std::size_t room = std::max(std::min(missing, std::max(held, body_first)),
-                                      std::max(buffer_usual / 4, held / 2));
+    const std::size_t room = request > held ? std::min(request - held, std::max(held, body_first))
+                                            : std::max(buffer_usual / 4, held / 2);
     if (buffer_.size() - end_ >= room) return true;
     if (buffer_.size() - held < room) {
       std::vector<char> larger;

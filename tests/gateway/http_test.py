@@ -273,7 +273,6 @@ class Limits(unittest.TestCase):
                     except (AssertionError, ConnectionError):
                         continue
 
-
     def test_a_body_that_is_only_announced_takes_no_memory(self):
         head = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 8000000\r\n\r\n"
         with Server("--anonymous") as server, contextlib.ExitStack() as stack:
@@ -284,6 +283,14 @@ class Limits(unittest.TestCase):
                 connection.send("GET /health HTTP/1.1\r\nHost: h\r\n\r\n")
                 self.assertEqual(connection.answer()[0], 200)
             self.assertLess(server.resident_bytes() - before, 20_000_000)
+
+    def test_a_body_takes_no_more_than_its_length(self):
+        body = json.dumps({"QueueUrl": queue_url("q"), "MessageBody": "x" * 1_900_000})
+        with Server("--anonymous", "--arriving", 1 << 21) as server, server.connect() as connection:
+            connection.send(create("q"))
+            self.assertEqual(connection.answer()[0], 200)
+            connection.send(request("SendMessage", body))
+            self.assertEqual(connection.answer()[0], 200)
 
     def test_what_arrives_at_once_is_bounded(self):
         body = json.dumps({"QueueUrl": queue_url("q"), "MessageBody": "x" * 600_000})
