@@ -132,8 +132,8 @@ class HttpConnection final : public AnyConnection,
     // The request that is being answered has been taken out already.
     if (answering && end_ - begin_ >= ahead_max) return;
     if (!make_room()) {
-      // What is being answered goes first: its end reads on.
-      if (!answering) shed();
+      // What is being written goes first: its end reads on.
+      if (!answering && !continuing_) shed();
       return;
     }
     reading_ = true;
@@ -233,6 +233,7 @@ class HttpConnection final : public AnyConnection,
                                self->continuing_ = false;
                                if (error) return self->abort();
                                if (self->state_ == State::idle) self->advance();
+                               self->read();
                              });
   }
 

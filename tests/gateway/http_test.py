@@ -292,6 +292,15 @@ class Limits(unittest.TestCase):
             connection.send(request("SendMessage", body))
             self.assertEqual(connection.answer()[0], 200)
 
+    def test_who_waits_to_go_on_is_turned_away_where_there_is_no_room(self):
+        head = request("SendMessage", "x" * 100_000, "Expect: 100-continue\r\n")[:-100_000]
+        with Server("--anonymous", "--arriving", 10_000) as server:
+            with server.connect() as connection:
+                connection.send(head)
+                self.assertEqual(connection.head()[0], 100)
+                self.assertEqual(connection.answer()[0], 503)
+                self.assertTrue(connection.closed())
+
     def test_what_arrives_at_once_is_bounded(self):
         body = json.dumps({"QueueUrl": queue_url("q"), "MessageBody": "x" * 600_000})
         with Server("--anonymous", "--arriving", 1 << 21) as server:
