@@ -28,8 +28,9 @@ struct BridgeCounts {
   std::uint64_t sent = 0;        // they became messages
   std::uint64_t duplicates = 0;  // came again: not sent
   std::uint64_t late = 0;        // too old to tell whether they had come: not sent
-  // Numbers of publishers that were passed over: multicasts that never came, or
-  // that were meant for other groups, since publishers count over all groups.
+  // Numbers of publishers that were passed over: multicasts that never came, that
+  // were lost or refused, or that were meant for other groups, since publishers
+  // count over all groups.
   std::uint64_t unseen = 0;
   std::uint64_t lost = 0;              // came faster than the queue took them
   std::uint64_t refused = 0;           // larger than the queue's messages may be, or empty

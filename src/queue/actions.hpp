@@ -292,8 +292,8 @@ struct BridgeCounts {
   std::uint64_t sent = 0;        // they are messages of the queue
   std::uint64_t duplicates = 0;  // had been sent before
   std::uint64_t late = 0;        // so late that it cannot be told whether they had been: not sent
-  // Numbers that publishers used in between: multicasts that did not come, or that
-  // were meant for other groups.
+  // Numbers that publishers used in between: multicasts that did not come, that were
+  // lost or refused, or that were meant for other groups.
   std::uint64_t unseen = 0;
   std::uint64_t lost = 0;              // found no room between the group and the queue
   std::uint64_t refused = 0;           // too large for the queue, or empty
