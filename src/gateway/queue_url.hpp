@@ -20,7 +20,7 @@ struct Place {
 //   http://HOST/ACCOUNT/NAME, with the region in HOST if it is one of
 //     sqs.REGION.*, REGION.queue.*, queue.* and *.queue.amazonaws.com
 //   http://HOST/queue/REGION/ACCOUNT/NAME, http://HOST/queue/NAME
-// or such a path alone. Nothing for any other text.
+// such a path alone, or a NAME without any '/'. Nothing for any other text.
 std::optional<queue::QueueName> parse_queue_url(std::string_view url, const Place& place);
 
 std::string queue_url(const queue::QueueName& queue, const Place& place);

@@ -175,16 +175,10 @@ void Bridges::ask(queue::Action action, Then then) {
 
 std::optional<queue::BridgeName> Bridges::name_of(const GroupName& group,
                                                   const std::string& queue) const {
-  queue::BridgeName name;
-  name.group = {group.name, group.creator.empty() ? cluster_ : group.creator};
-  if (queue.find('/') == std::string::npos) {
-    name.queue = {place_.region, place_.account, queue};
-    return name;
-  }
-  auto parsed = gateway::parse_queue_url(queue, place_);
-  if (!parsed) return std::nullopt;
-  name.queue = std::move(*parsed);
-  return name;
+  auto named = gateway::parse_queue_url(queue, place_);
+  if (!named) return std::nullopt;
+  return queue::BridgeName{std::move(*named),
+                           {group.name, group.creator.empty() ? cluster_ : group.creator}};
 }
 
 void Bridges::add(GroupName group, const std::string& queue, Completion<BridgeInfo> done) {
