@@ -12,26 +12,14 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 sys.dont_write_bytecode = True
-SOURCE = pathlib.Path(os.environ.get("CANOPY_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
-BIN = pathlib.Path(os.environ.get("CANOPY_BIN_DIR", SOURCE / "build/dev/bin"))
-sys.path.insert(0, str(SOURCE / "scripts/lib"))
-from local_ring import Ring  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
+from daemon_case import BIN, DEADLINE_S, Ring, eventually  # noqa: E402
 
 PEERS = 4
-DEADLINE_S = 60
 ID_BITS = 160
-
-
-def eventually(condition, what):
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        if time.monotonic() > deadline:
-            raise AssertionError(f"not within {DEADLINE_S} s: {what}")
-        time.sleep(0.02)
 
 
 def ring_distance(a, b):
