@@ -27,8 +27,8 @@ endif()
 add_library(canopy_options INTERFACE)
 add_library(canopy_warnings INTERFACE)
 
-# The simulator's trace must not depend on the compiler: no contraction of a*b+c.
 target_compile_features(canopy_options INTERFACE cxx_std_20)
+# The simulator's trace must not depend on the compiler: no contraction of a*b+c.
 target_compile_options(canopy_options INTERFACE -ffp-contract=off)
 target_compile_definitions(canopy_options INTERFACE CANOPY_VERSION="${PROJECT_VERSION}")
 find_package(Threads REQUIRED)
