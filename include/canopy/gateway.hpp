@@ -86,10 +86,10 @@ struct GatewayOptions {
 
   // Bounds.
   std::size_t connections_max = 20'000;
-  std::size_t request_bytes_max = 8U << 20;           // of a body
-  std::size_t arriving_bytes_max = 256U << 20;        // of requests that are still arriving
-  std::size_t waiting_bytes_max = 64U << 20;          // of requests on their way to the queues
-  std::size_t receives_waiting_max = 65'536;          // long polls; others are answered at once
+  std::size_t request_bytes_max = 8U << 20;     // of a body
+  std::size_t arriving_bytes_max = 256U << 20;  // of all that arrive; twice the above at least
+  std::size_t waiting_bytes_max = 64U << 20;    // of requests on their way to the queues
+  std::size_t receives_waiting_max = 65'536;    // long polls; others are answered at once
   std::uint64_t storage_memory_bytes = 256ULL << 20;  // write buffers and cache of the store
 };
 

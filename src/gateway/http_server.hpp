@@ -26,7 +26,7 @@ struct HttpOptions {
   unsigned threads = 2;
   HttpLimits limits;
   std::size_t connections_max = 20'000;
-  // Of requests that are still arriving, over all connections.
+  // Of requests that are still arriving, over all connections; at least twice a body's.
   std::size_t arriving_bytes_max = 256U << 20;
   // A connection without a request; a head, and a body's or an answer's least
   // speed, from their first byte on; what is left to say when one side closes.

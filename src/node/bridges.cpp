@@ -72,6 +72,12 @@ errc to_errc(queue::ErrorCode code) {
   }
 }
 
+// Whether the same can be taken in a while.
+bool passes(queue::ErrorCode code) {
+  return code == queue::ErrorCode::service_unavailable ||
+         code == queue::ErrorCode::request_throttled;
+}
+
 BridgeCounts to_counts(const queue::BridgeCounts& counts) {
   return {counts.sent, counts.duplicates, counts.late,    counts.unseen,
           counts.lost, counts.refused,    counts.encoded, counts.headers_left_out};
@@ -349,8 +355,9 @@ void Bridges::received(const BridgePtr& bridge, error_code error, std::vector<Ev
   if (error) {
     bridge->joined = false;
     bridge->problem = error.message();
-    log::warn("the bridge from {} to {} has lost its group: {}", bridge->shown_group,
-              bridge->name.queue.name, error.message());
+    if (log_.allow())
+      log::warn("the bridge from {} to {} has lost its group: {}", bridge->shown_group,
+                bridge->name.queue.name, error.message());
   }
   if (bridge->received.empty() && bridge->lost == 0) return go_on(bridge);
   send(bridge);
@@ -394,7 +401,7 @@ void Bridges::sent(const BridgePtr& bridge, const queue::Outcome& outcome) {
       return end(bridge->name);
     }
     if (bridge->joined) bridge->problem = error.message;
-    if (code == errc::unavailable) return later(bridge, send_pause, &Bridges::send);
+    if (passes(error.code)) return later(bridge, send_pause, &Bridges::send);
     if (log_.allow())
       log::error("the queue {} refuses what came from {}: {}", bridge->name.queue.name,
                  bridge->shown_group, error.message);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/assert.hpp"
 #include "base/option_value.hpp"
 #include "gateway/queue_url.hpp"
 
@@ -45,7 +46,9 @@ std::optional<std::string> useless_flag(const OptionTable& table, const GatewayS
   for (const std::string_view name :
        {"credentials", "allow-anonymous", "account", "region", "queue", "create-on-first-use",
         "gateway-certificate", "gateway-key", "gateway-threads"}) {
-    if (table.find(name)->source() == OptionSource::flag)
+    const Option* option = table.find(name);
+    CANOPY_ASSERT(option != nullptr);
+    if (option->source() == OptionSource::flag)
       return fmt::format("--{} is for a gateway: give --gateway HOST:PORT, too", name);
   }
   return std::nullopt;
@@ -156,6 +159,13 @@ void declare_queue_limits(OptionTable& table, GatewaySettings& settings) {
       .add("sqs.deleted-recently", settings.deleted_recently,
            "before a deleted queue's name can be used again; Amazon has 60s")
       .range(0s, 1h);
+  table.check([&settings]() -> std::optional<std::string> {
+    // One that never fits would be tried again and again.
+    if (2 * settings.values.request_bytes_max <= settings.values.arriving_bytes_max)
+      return std::nullopt;
+    return "limit.requests-arriving must be at least twice limit.request: raise the one or lower "
+           "the other";
+  });
   table.check([&settings]() -> std::optional<std::string> {
     if (settings.retention_min <= settings.retention_max) return std::nullopt;
     return "sqs.retention-min must not be longer than sqs.retention-max";

@@ -168,7 +168,7 @@ void Roots::replicate(const Id& id, RootRecord& record) {
   });
   bool added = false;
   for (const PeerRef peer : closest) {
-    if (peer == core_.self || RootRegistry::holds(record, peer)) continue;
+    if (peer == core_.self || is_leaving(peer) || RootRegistry::holds(record, peer)) continue;
     transfers_.enqueue(peer, Purpose::replica, id, core_.now());
     added = true;
   }

@@ -103,7 +103,7 @@ class Roots {
   Replay replay_;
   RootRegistry registry_;
   StateTransfers transfers_;
-  wire::Peers leaving_;  // told that they leave the ring; kept until they are gone
+  wire::Peers leaving_;  // of those that were sent states: leave the ring, are not gone yet
   std::map<Id, Search> searches_;
   Quota held_;  // of all searches
   std::uint32_t last_search_nonce_ = 0;

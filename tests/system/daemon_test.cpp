@@ -204,10 +204,20 @@ TEST(Daemon, ChecksItsConfigurationWithoutRunning) {
 
 TEST(Daemon, RefusesWrongUsageInOneLine) {
   const std::vector<std::vector<std::string>> lines = {
-      {"--nmae", "a"},     {"--listen", "nowhere"}, {"--join", "10.0.0.1"},   {"--digit-bits", "3"},
-      {"--leaf-set", "5"}, {"--profile", "moon"},   {"--log-level", "shout"}, {"--name", ""},
-      {"stray"},           {"--data", ""},          {"--control", ""},        {"--config", "/"},
+      {"--nmae", "a"},
+      {"--listen", "nowhere"},
+      {"--join", "10.0.0.1"},
+      {"--digit-bits", "3"},
+      {"--leaf-set", "5"},
+      {"--profile", "moon"},
+      {"--log-level", "shout"},
+      {"--name", ""},
+      {"stray"},
+      {"--data", ""},
+      {"--control", ""},
+      {"--config", "/"},
       {"--queue", "jobs"},
+      {"--limit-request", "200MiB"},
   };
   for (const auto& arguments : lines) {
     const Once once(arguments);

@@ -6,6 +6,8 @@
 // positional word, "--name" or "--name,-n" that of an option.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
