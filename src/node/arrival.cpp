@@ -79,8 +79,12 @@ void Arrival::seed_answered(const std::string& seed, PeerRef peer) {
   dial_due();
 }
 
+// Who founds has nobody to look for; who was a member before may be alone only
+// because it was told of no seed.
+bool Arrival::looks_for_others() const { return running_ && (knew_cluster_ || !seeds_.empty()); }
+
 void Arrival::member_met(PeerRef peer) {
-  if (!running_ || seeds_.empty() || (active_ && !host_.alone())) return;
+  if (!looks_for_others() || (active_ && !host_.alone())) return;
   const bool known = std::any_of(contacts_.begin(), contacts_.end(),
                                  [peer](const Contact& contact) { return contact.peer == peer; });
   if (!known) use({"", peer});
@@ -139,7 +143,7 @@ void Arrival::activated() {
   active_ = true;
   timers_.cancel(patience_timer_);
   timers_.cancel(dial_timer_);
-  if (running_ && !seeds_.empty())
+  if (looks_for_others())
     patience_timer_ = timers_.after(config_.lonely_pause, [this] { look_around(); });
 }
 

@@ -86,6 +86,7 @@ class Arrival {
                     std::string_view text);
   void use(const Contact& contact);
   void patience_over();
+  bool looks_for_others() const;
   void look_around();
   void begin_alone(FoundingStep step);
   void seed_is_self(const std::string& seed);

@@ -50,7 +50,9 @@ std::string describe(Beginning beginning, const DaemonSettings& settings) {
   switch (beginning) {
     case Beginning::founds: return fmt::format("founds the cluster {}", settings.cluster);
     case Beginning::resumes:
-      return fmt::format("resumes the cluster {}, alone until others come", settings.cluster);
+      return fmt::format(
+          "resumes the cluster {}, alone until others come: give --join if they run already",
+          settings.cluster);
     case Beginning::joins: break;
   }
   std::string seeds;

@@ -252,6 +252,19 @@ TEST_F(IdentityTest, ARestartedMemberJoinsByWhoeverCallsIt) {
   EXPECT_TRUE(cluster_.becomes_one_ring(seconds(15) * slowness)) << cluster_.logs();
 }
 
+// As it was started the first time: without a seed.
+TEST_F(IdentityTest, AFounderThatWasKilledJoinsByWhoeverCallsIt) {
+  Daemon& founder = cluster_.add_stranger(
+      "a", {"--data", data("a"), "--listen", "127.0.0.1:" + std::to_string(free_port())});
+  ASSERT_TRUE(founder.up());
+  cluster_.start(4);
+  ASSERT_TRUE(cluster_.becomes_one_ring(seconds(15) * slowness)) << cluster_.logs();
+  end(founder, SIGKILL);
+  founder.process().start();
+  ASSERT_TRUE(becomes_active(founder)) << founder.process().err();
+  EXPECT_TRUE(cluster_.becomes_one_ring(seconds(60) * slowness)) << cluster_.logs();
+}
+
 TEST_F(IdentityTest, AJoinerWhoseDiskIsFullKeepsItsClusterOnceThereIsRoom) {
   const std::string address = "127.0.0.1:" + std::to_string(free_port());
   Daemon& joiner = cluster_.add_stranger("b", {"--data", data("b"), "--join", address});
