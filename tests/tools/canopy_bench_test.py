@@ -1,4 +1,5 @@
-"""canopy-bench queue and http-echo, and scripts/bench-queue: what they measure and notice."""
+"""canopy-bench queue and http-echo, scripts/bench-queue and bench-scale: what they measure and
+notice."""
 
 import http.server
 import json
@@ -115,11 +116,20 @@ class QueueTest(unittest.TestCase):
         self.assertEqual(report["messages_left_reported"], 0)
         self.assertGreater(report["messages_left"], 0)
 
+    def test_a_blocked_group_is_waited_for_and_never_received(self):
+        with Server("--anonymous") as server:
+            report = self.load(server.url, "--mode", "receive", "--batch", 10, "--backlog", 200,
+                               "--fifo", "--blocked", 50)
+        self.assert_is_a_good_run(report)
+        self.assertGreaterEqual(report["messages_left"], 50)
+        self.assertTrue(report["right"])
+
     def test_mistakes_are_told(self):
         for arguments, text in ((["--endpoint", "localhost"], "http://HOST:PORT"),
                                 (["--endpoint", "http://127.0.0.1:1"], "Connection refused"),
                                 (["--endpoint", "http://a:1", "--batch", "11"], "1 to 10"),
                                 (["--endpoint", "http://a:1", "--mode", "fast"], "--mode"),
+                                (["--endpoint", "http://a:1", "--blocked", "9"], "--fifo"),
                                 (["--endpoint", "http://a:1", "--signed"], "--access-key")):
             result = run("queue", *arguments)
             self.assertIn(result.returncode, (1, 2), arguments)
@@ -202,6 +212,43 @@ os.execv({server!r}, [{server!r}, "--port", port, "--anonymous",
             result = self.compare(*arguments)
             self.assertEqual(result.returncode, 2)
             self.assertIn(text, result.stderr)
+
+
+class ScaleTest(unittest.TestCase):
+    """scripts/bench-scale, with little of everything."""
+
+    def measure(self, part, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            result = subprocess.run(
+                [sys.executable, "-B", SOURCE / "scripts/bench-scale", "--bin", BIN, "--directory",
+                 folder, "--only", part, "--json", *map(str, arguments)],
+                capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+            self.assertEqual(os.listdir(folder), [])
+        rows = json.loads(result.stdout)
+        reached = all(row["reached"] for row in rows)
+        self.assertEqual(result.returncode, 0 if reached else 1, result.stderr)
+        return rows
+
+    def test_backlogs_and_blocked_groups_are_compared(self):
+        for part in ("backlog", "blocked"):
+            rows = self.measure(part, "--messages", 2000, "--seconds", 0.2)
+            self.assertEqual([row["unit"] for row in rows], 2 * ["messages/s", "", "MiB"])
+            self.assertTrue(all(row["value"] > 0 for row in rows), rows)
+
+    def test_queues_are_counted_and_there_after_a_restart(self):
+        rows = self.measure("queues", "--queues", 200)
+        self.assertEqual(rows[0]["what"], "200 empty queues: created")
+
+    def test_polls_get_their_messages(self):
+        rows = self.measure("polls", "--polls", 100)
+        swallowed = next(row for row in rows if "swallowed" in row["what"])
+        self.assertEqual(swallowed["value"], 0)
+
+    def test_says_what_is_too_few(self):
+        result = subprocess.run([SOURCE / "scripts/bench-scale", "--bin", BIN, "--polls", "1"],
+                                capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--polls: at least 100", result.stderr)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ namespace canopy::tools {
 inline constexpr std::size_t number_digits = 12;
 inline constexpr std::size_t sender_digits = 5;
 inline constexpr std::size_t body_size_min = number_digits + sender_digits;
+// A sender that no connection is: what comes back from it is foreign.
+inline constexpr unsigned nobody = 99'999;
 inline constexpr char body_filler = 'x';
 
 void put_digits(char* to, std::size_t digits, std::uint64_t value) noexcept;
@@ -46,6 +48,8 @@ class Ledger {
   // Acknowledged: in all.
   void sent(unsigned messages) noexcept { sent_ += messages; }
   void removed(unsigned messages) noexcept { removed_ += messages; }
+  // Nobody is to receive what was sent so far.
+  void set_aside() noexcept { removed_ = sent_.load(); }
   std::uint64_t sent() const noexcept { return sent_; }
   std::uint64_t removed() const noexcept { return removed_; }
   bool empty() const noexcept { return removed_ >= sent_; }

@@ -51,6 +51,7 @@ struct Phase {
   Clock::time_point end;
   bool until_empty = false;  // or before, when all that was sent is deleted
   bool until_sent = false;   // or when all that may be sent is
+  bool one_group = false;    // all that is sent is of one message group, which no connection has
   // Messages a second of one thread, whatever the server does: each request has
   // its time, from which on its latency counts. Otherwise a connection starts
   // the next when it has the answer to the last.

@@ -193,9 +193,9 @@ void LoadWorker::begin(Connection& connection, unsigned messages, Clock::time_po
   }
   const unsigned granted = ledger_.grant(messages);
   if (granted == 0) return;
-  request(
-      connection, {send_kind, granted, 0, now},
-      connection.requests->send(ledger_.number(granted), connection.number, granted, in_batches()));
+  const unsigned sender = phase_->one_group ? nobody : connection.number;
+  request(connection, {send_kind, granted, 0, now},
+          connection.requests->send(ledger_.number(granted), sender, granted, in_batches()));
 }
 
 void LoadWorker::receive(Connection& connection, unsigned messages, Clock::time_point now) {

@@ -100,6 +100,7 @@ class Bench {
   }
 
   BenchResult run() {
+    if (settings_.blocked > 0) block_head();
     if (settings_.mode == Mode::receive) {
       receive_rounds();
     } else {
@@ -111,7 +112,7 @@ class Bench {
       load_.run("warming up", phase_, settings_.warm_up_seconds);
       measure(settings_.seconds);
     }
-    result_.expected = load_.ledger().sent() - load_.ledger().removed();
+    result_.expected = blocked_ + load_.ledger().sent() - load_.ledger().removed();
     return std::move(result_);
   }
 
@@ -130,13 +131,30 @@ class Bench {
   }
 
   void fill() {
-    Phase filling;
-    filling.mode = Mode::send;
-    filling.until_sent = true;
-    const auto fitting = static_cast<unsigned>(batch_bytes_max / plan_.size);
-    filling.batch.min = filling.batch.max = std::clamp(fitting, 1U, batch_size_max);
     load_.ledger().allow(static_cast<std::int64_t>(settings_.backlog.value_or(usual_backlog_max)));
-    load_.run("filling", filling, settings_.backlog ? filling_seconds_max : settings_.seconds);
+    load_.run("filling", filling(),
+              settings_.backlog ? filling_seconds_max : settings_.seconds);
+  }
+
+  // A group at the head of the queues that waits for its first message, which nobody deletes.
+  void block_head() {
+    Phase phase = filling();
+    phase.one_group = true;
+    load_.ledger().allow(static_cast<std::int64_t>(settings_.blocked));
+    load_.run("filling a blocked group", phase, filling_seconds_max);
+    for (const std::string& url : plan_.queues)
+      call_json(plan_, "ReceiveMessage", {{"QueueUrl", url}, {"MaxNumberOfMessages", 1}});
+    blocked_ = load_.ledger().sent();
+    load_.ledger().set_aside();
+  }
+
+  Phase filling() const {
+    Phase phase;
+    phase.mode = Mode::send;
+    phase.until_sent = true;
+    const auto fitting = static_cast<unsigned>(batch_bytes_max / plan_.size);
+    phase.batch.min = phase.batch.max = std::clamp(fitting, 1U, batch_size_max);
+    return phase;
   }
 
   void measure(double seconds_max) {
@@ -147,6 +165,7 @@ class Bench {
   const BenchSettings& settings_;
   Load load_;
   Phase phase_;
+  std::uint64_t blocked_ = 0;
   BenchResult result_;
 };
 

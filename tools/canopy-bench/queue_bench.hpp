@@ -18,6 +18,8 @@ struct BenchSettings {
   // What the queues hold before it receives. Without it: what can be sent in
   // the time of the run, up to 100,000.
   std::optional<std::uint64_t> backlog;
+  // Messages of one more group before all others, whose first is being received; FIFO only.
+  std::uint64_t blocked = 0;
   unsigned queues = 1;
 };
 

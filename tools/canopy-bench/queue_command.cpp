@@ -97,6 +97,11 @@ void add_mode_options(cli::Command command, const Command& options) {
       .show_default();
   command.flag("--fifo", options->plan.fifo,
                "FIFO queues, with a message group for each connection; checks the order");
+  command
+      .option("--blocked", options->settings.blocked,
+              "With --fifo: messages of one more group before all others, which wait as its first "
+              "is being received")
+      .check(counting_number);
   command.flag("--prefetch", options->plan.prefetch,
                "Receivers ask for the next messages together with deleting the last");
 }
@@ -119,6 +124,8 @@ void check(QueueCommand& options) {
     throw cli::Mistake("--connections: mode mixed takes at least 2");
   if (2 * options.settings.queues > std::max(2U, options.plan.connections))
     throw cli::Mistake("--queues: each takes two connections");
+  if (options.settings.blocked > 0 && !options.plan.fifo)
+    throw cli::Mistake("--blocked: needs --fifo");
   if (options.plan.prefetch && options.settings.rate)
     throw cli::Mistake("--prefetch: does not go with --rate");
   if (options.is_signed && (options.key.key_id.empty() || options.key.secret.empty()))
