@@ -24,7 +24,6 @@ FifoMessages::FifoMessages(QueueNumber queue, const Limits& limits, const store:
                            const Position& head, Millis now)
     : queue_(queue),
       limits_(limits),
-      now_(now),
       ready_(keys::available_group, queue, head, limits.ready_max, limits.ready_bytes_max) {
   const std::string first = keys::of(keys::receive, queue);
   const auto cursor = reader.range(first, keys::after(first));
@@ -112,7 +111,7 @@ void FifoMessages::move(Transaction& tx, const std::string& name, Group& group, 
   if (before != after) tx.erase_unread(keys::of(keys::available_group, queue_, before));
   group.available = available;
   tx.put_unread(keys::of(keys::available_group, queue_, after), name);
-  ready_.added(after, Buffer::copy_of(name), now_);
+  ready_.added(after, Buffer::copy_of(name));
   put(tx, name, group);
 }
 
@@ -154,13 +153,11 @@ Millis FifoMessages::blocked_until(const std::string& group, Millis otherwise) c
 // --- Commands. ---
 
 void FifoMessages::forget_expired(Millis time) {
-  now_ = std::max(now_, time);
   while (!by_end_.empty() && by_end_.begin()->first <= time) land(by_end_.begin()->second);
 }
 
-void FifoMessages::add(Transaction& tx, std::uint64_t sequence, const command::NewMessage& message,
-                       Millis now) {
-  now_ = std::max(now_, now);
+void FifoMessages::add(Transaction& tx, std::uint64_t sequence,
+                       const command::NewMessage& message) {
   tx.put_unread(keys::of(keys::fifo_message, queue_, message.group, sequence),
                 std::string(message.record.view()));
   auto known = group(tx, message.group);
@@ -206,6 +203,7 @@ bool FifoMessages::remove(Transaction& tx, const command::MessagePlace& message,
     ready_.removed(at);
     tx.erase_unread(keys::of(keys::available_group, queue_, at));
     tx.erase(keys::of(keys::group, queue_, message.group));
+    firsts_.erase(message.group);
     return true;
   }
   if (sequence == known->first) known->first = sequence + 1;
@@ -242,18 +240,39 @@ void FifoMessages::purged() {
   by_group_.clear();
   attempts_.clear();
   removing_.clear();
+  firsts_.clear();
   ready_.cleared();
 }
 
 // --- What the leader does. ---
+
+// From the first on. Deletes leave gaps between the numbers of a group, which nobody is to
+// walk over twice.
+std::unique_ptr<store::Cursor> FifoMessages::messages_of(const store::Reader& reader,
+                                                         const std::string& name,
+                                                         const Group& known) {
+  const auto remembered = firsts_.find(name);
+  const std::uint64_t from =
+      remembered == firsts_.end() ? known.first : std::max(known.first, remembered->second);
+  auto cursor = reader.range(keys::of(keys::fifo_message, queue_, name, from),
+                             keys::of(keys::fifo_message, queue_, name, last_sequence));
+  if (!cursor->valid()) return cursor;
+  const std::uint64_t first = keys::last_number_of(cursor->key());
+  if (remembered != firsts_.end()) {
+    remembered->second = first;
+  } else if (first != known.first) {
+    if (firsts_.size() >= limits_.firsts_max) firsts_.erase(firsts_.begin());
+    firsts_.emplace(name, first);
+  }
+  return cursor;
+}
 
 // Takes the messages at the head of a group. False: nothing came of it.
 bool FifoMessages::pick_group(const store::Reader& reader, const PickRules& rules,
                               const std::string& name, std::uint64_t& receive, Pick& pick) {
   const auto known = decode_group(read(reader, keys::of(keys::group, queue_, name)));
   if (!known) return true;
-  const auto cursor = reader.range(keys::of(keys::fifo_message, queue_, name, known->first),
-                                   keys::of(keys::fifo_message, queue_, name, last_sequence));
+  const auto cursor = messages_of(reader, name, *known);
   constexpr std::size_t refused_max = 100;
   bool found = false;
   for (; cursor->valid() && pick.given.size() < rules.messages_max &&
@@ -303,7 +322,6 @@ bool FifoMessages::pick_group(const store::Reader& reader, const PickRules& rule
 
 Pick FifoMessages::pick(const store::Reader& reader, const PickRules& rules,
                         std::uint64_t& receive) {
-  now_ = std::max(now_, rules.now);
   for (const std::string& name : std::exchange(to_reconsider_, {})) reconsider(reader, name);
   Pick pick;
   const auto taken = [this](const Position&, std::string_view group) {
@@ -441,7 +459,7 @@ void FifoMessages::reconsider(const store::Reader& reader, const std::string& na
   if (!known) return;
   const Position at{0, known->available, known->tag};
   ready_.removed(at);
-  ready_.added(at, Buffer::copy_of(name), now_);
+  ready_.added(at, Buffer::copy_of(name));
 }
 
 std::size_t FifoMessages::in_flight(Millis now) const {
@@ -454,7 +472,7 @@ std::size_t FifoMessages::in_flight(Millis now) const {
 
 std::vector<FifoMessages::GroupHead> FifoMessages::heads(const store::Reader& reader,
                                                          const std::string& after,
-                                                         std::size_t max) const {
+                                                         std::size_t max) {
   std::vector<GroupHead> heads;
   const std::string end = keys::after(keys::of(keys::group, queue_));
   std::string from = keys::of(keys::group, queue_);
@@ -463,8 +481,7 @@ std::vector<FifoMessages::GroupHead> FifoMessages::heads(const store::Reader& re
   for (; groups->valid() && heads.size() < max; groups->next()) {
     const std::string name(group_in_key(groups->key()));
     const auto known = decode_group(std::string(groups->value()));
-    const auto messages = reader.range(keys::of(keys::fifo_message, queue_, name, known->first),
-                                       keys::of(keys::fifo_message, queue_, name, last_sequence));
+    const auto messages = messages_of(reader, name, *known);
     if (!messages->valid()) continue;
     const auto times = times_of(messages->value());
     if (!times) damaged("message");

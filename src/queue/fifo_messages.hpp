@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -36,7 +37,7 @@ class FifoMessages {
                const Position& head, Millis now);
 
   // --- Commands. ---
-  void add(Transaction& tx, std::uint64_t sequence, const command::NewMessage& message, Millis now);
+  void add(Transaction& tx, std::uint64_t sequence, const command::NewMessage& message);
   // One of its messages; whether it was there.
   bool receive(Transaction& tx, const command::Receive& receive, std::size_t which, Millis time,
                const Counters& counters);
@@ -82,7 +83,7 @@ class FifoMessages {
     Millis sent = 0;
   };
   std::vector<GroupHead> heads(const store::Reader& reader, const std::string& after,
-                               std::size_t max) const;
+                               std::size_t max);
 
  private:
   struct Group {
@@ -130,12 +131,13 @@ class FifoMessages {
   Millis blocked_until(const std::string& group, Millis otherwise) const;
   bool skip_reserved(const std::string& group);
   void reconsider(const store::Reader& reader, const std::string& group);
+  std::unique_ptr<store::Cursor> messages_of(const store::Reader& reader, const std::string& name,
+                                             const Group& known);
   bool pick_group(const store::Reader& reader, const PickRules& rules, const std::string& name,
                   std::uint64_t& receive, Pick& pick);
 
   QueueNumber queue_;
   const Limits& limits_;
-  Millis now_ = 0;  // the latest that this queue has heard of
 
   std::unordered_map<std::uint64_t, Flight> flights_;  // by sequence
   std::set<std::pair<Millis, std::uint64_t>> by_end_;  // of their visibility timeouts
@@ -150,6 +152,8 @@ class FifoMessages {
   std::unordered_map<std::string, Reservation> reserved_;
   std::vector<std::string> to_reconsider_;
   std::set<std::uint64_t> removing_;
+  // Of some groups: no message lies before it.
+  std::unordered_map<std::string, std::uint64_t> firsts_;
   std::vector<std::pair<std::string, Millis>> early_;
 };
 

@@ -58,6 +58,7 @@ struct Limits {
 
   std::size_t waiters_max = 65'536;
   std::size_t queues_loaded_max = 16'384;
+  std::size_t firsts_max = 10'000;         // FIFO groups whose first message is remembered
   std::size_t lanes_max = 256;             // message groups of a standard queue read at once
   std::int64_t peek_max = 1'000;           // messages of a look at a queue
   std::size_t peek_bytes_max = 8'388'608;  // it ends with the message that passes this,

@@ -14,8 +14,8 @@ ReadyList::ReadyList(keys::Table table, QueueNumber queue, Position start, std::
 
 const ReadyList::Item* ReadyList::front(const store::Reader& reader, Millis now,
                                         const IsTaken& is_taken) {
-  if (items_.empty()) fill(reader, now, is_taken);
-  return items_.empty() ? nullptr : &items_.front();
+  if (items_.empty() && !caught_up_) fill(reader, is_taken);
+  return items_.empty() || items_.front().at.time > now ? nullptr : &items_.front();
 }
 
 ReadyList::Item ReadyList::take() {
@@ -31,77 +31,64 @@ void ReadyList::put_back(Item item) {
   items_.push_front(std::move(item));
 }
 
-void ReadyList::fill(const store::Reader& reader, Millis now, const IsTaken& is_taken) {
-  if (caught_up_ && (!beyond_ || beyond_->time > now)) return;
+void ReadyList::push(const Position& at, Buffer value) {
+  bytes_ += value.size();
+  items_.push_back({at, std::move(value)});
+}
+
+void ReadyList::drop_last() {
+  next_ = items_.back().at;
+  caught_up_ = false;
+  bytes_ -= items_.back().value.size();
+  items_.pop_back();
+}
+
+void ReadyList::fill(const store::Reader& reader, const IsTaken& is_taken) {
   Position end{next_.lane, std::numeric_limits<Millis>::max(),
                std::numeric_limits<std::uint64_t>::max()};
   const auto cursor = reader.range(keys::of(table_, queue_, next_), keys::of(table_, queue_, end));
-  caught_up_ = false;
-  beyond_.reset();
   for (; cursor->valid(); cursor->next()) {
+    if (full()) return;
     const Position at = keys::position_of(cursor->key());
-    if (at.time > now) {
-      beyond_ = at;
-      break;
-    }
-    if (items_.size() >= items_max_ || bytes_ >= bytes_max_) return;
     next_ = at.next();
-    if (is_taken(at, cursor->value())) continue;
-    bytes_ += cursor->value().size();
-    items_.push_back({at, Buffer::copy_of(cursor->value())});
+    if (!is_taken(at, cursor->value())) push(at, Buffer::copy_of(cursor->value()));
   }
   check(*cursor);
   caught_up_ = true;
 }
 
-void ReadyList::added(const Position& at, const Buffer& value, Millis now) {
+void ReadyList::added(const Position& at, const Buffer& value) {
   if (at < next_) {
-    // Behind what was read: a command that was older than the read.
     const auto place = std::ranges::lower_bound(items_, at, {}, &Item::at);
     items_.insert(place, {at, value});
     bytes_ += value.size();
-    return;
-  }
-  if (!caught_up_) return;
-  const bool nothing_between = !beyond_ || at < *beyond_;
-  if (at.time > now) {
-    if (nothing_between) beyond_ = at;
-  } else if (nothing_between && items_.size() < items_max_ && bytes_ < bytes_max_) {
-    items_.push_back({at, value});
-    bytes_ += value.size();
-    next_ = at.next();
-  } else {
+    while (items_.size() > items_max_ || (bytes_ > bytes_max_ && items_.size() > 1)) drop_last();
+  } else if (caught_up_ && full()) {
     caught_up_ = false;
-    beyond_.reset();
+  } else if (caught_up_) {
+    push(at, value);
+    next_ = at.next();
   }
 }
 
 void ReadyList::removed(const Position& at) {
   const auto found = std::ranges::lower_bound(items_, at, {}, &Item::at);
-  if (found != items_.end() && found->at == at) {
-    bytes_ -= found->value.size();
-    items_.erase(found);
-  }
-  if (beyond_ == at) {
-    caught_up_ = false;
-    beyond_.reset();
-  }
+  if (found == items_.end() || found->at != at) return;
+  bytes_ -= found->value.size();
+  items_.erase(found);
 }
 
 void ReadyList::cleared() {
   items_.clear();
   bytes_ = 0;
   caught_up_ = true;
-  beyond_.reset();
 }
 
 std::optional<Millis> ReadyList::next_due() const {
-  if (!items_.empty() || !caught_up_) return 0;
-  return beyond_ ? std::optional(beyond_->time) : std::nullopt;
+  if (!items_.empty()) return items_.front().at.time;
+  return caught_up_ ? std::nullopt : std::optional<Millis>(0);
 }
 
-Position ReadyList::low() const {
-  return items_.empty() ? next_ : std::min(items_.front().at, next_);
-}
+Position ReadyList::low() const { return items_.empty() ? next_ : items_.front().at; }
 
 }  // namespace canopy::queue

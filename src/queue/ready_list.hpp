@@ -1,7 +1,7 @@
-// The head of an ordered table, read ahead: the next entries that are available,
-// as few as it is worth to keep in memory. It knows up to where it has read, so
-// that it neither reads twice nor walks over what was deleted, and whether it
-// has seen everything that is due, so that an empty queue costs no read.
+// The head of an ordered table, read ahead: its next entries, due or not, as few
+// as it is worth to keep in memory. It knows up to where it has read, so that it
+// neither reads twice nor walks over what was deleted: not over what came and went
+// in the future either, as messages in flight do. An empty queue costs no read.
 //
 // Entries leave it when somebody takes them; giving one back, deleting it from
 // the store and hiding what is taken from later reads are the owner's business.
@@ -39,34 +39,36 @@ class ReadyList {
   void put_back(Item item);
 
   // An entry that comes into the store with the current batch.
-  void added(const Position& at, const Buffer& value, Millis now);
+  void added(const Position& at, const Buffer& value);
   void removed(const Position& at);
 
   // Everything is gone, and what comes has higher positions.
   void cleared();
 
-  // When the next entry that is not due yet will be: nothing if there is none;
-  // a time in the past if the table has to be read to know.
+  // When the next entry is due: nothing if there is none; a time in the past if the
+  // table has to be read to know.
   std::optional<Millis> next_due() const;
 
   // Nothing of the lane that is not taken lies before it.
   Position low() const;
 
   // Has seen all of the table, and nothing is left.
-  bool drained() const { return items_.empty() && caught_up_ && !beyond_; }
+  bool drained() const { return items_.empty() && caught_up_; }
 
  private:
-  void fill(const store::Reader& reader, Millis now, const IsTaken& is_taken);
+  void fill(const store::Reader& reader, const IsTaken& is_taken);
+  bool full() const { return items_.size() >= items_max_ || bytes_ >= bytes_max_; }
+  void push(const Position& at, Buffer value);
+  void drop_last();
 
   keys::Table table_;
   QueueNumber queue_;
   std::size_t items_max_;
   std::size_t bytes_max_;
-  std::deque<Item> items_;  // in order
+  std::deque<Item> items_;  // in order: all before next_ that nobody has taken
   std::size_t bytes_ = 0;
   Position next_;           // not read from here on
-  bool caught_up_ = false;  // ... where nothing is due before beyond_
-  std::optional<Position> beyond_;
+  bool caught_up_ = false;  // ... where there is nothing
 };
 
 }  // namespace canopy::queue

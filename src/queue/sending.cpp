@@ -191,13 +191,13 @@ std::uint64_t Sending::put(Queue& queue, const command::NewMessage& message, Mil
     queue.delayed.add(message.due, time);
   }
   if (queue.fifo()) {
-    queue.fifo_messages->add(state_.tx, sequence, message, state_.now);
+    queue.fifo_messages->add(state_.tx, sequence, message);
   } else {
     const Position at{message.lane, message.due, sequence};
     state_.tx.put_unread(keys::of(keys::message, queue.number(), at),
                          std::string(message.record.view()));
     counters.grouped |= message.lane != 0;
-    queue.standard_messages->added(at, message.record, state_.now);
+    queue.standard_messages->added(at, message.record);
   }
   if (counters.housekeeping == 0) {
     const Millis oldest = queue.settings.retention_ms;

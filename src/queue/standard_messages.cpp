@@ -28,9 +28,9 @@ ReadyList StandardMessages::make_lane(const Position& start) const {
 
 // --- What commands did. ---
 
-void StandardMessages::added(const Position& at, const Buffer& record, Millis now) {
+void StandardMessages::added(const Position& at, const Buffer& record) {
   const auto found = lanes_.find(at.lane);
-  if (found != lanes_.end()) return found->second.added(at, record, now);
+  if (found != lanes_.end()) return found->second.added(at, record);
   // Every lane that is not known has no other message, unless some are missing.
   if (lanes_missing_ || lanes_.size() >= limits_.lanes_max) {
     unread_lane_.lane = lanes_missing_ ? std::min(unread_lane_.lane, at.lane) : at.lane;

@@ -76,7 +76,7 @@ class StandardMessages {
                    bool noted);
 
   // --- What commands did. ---
-  void added(const Position& at, const Buffer& record, Millis now);
+  void added(const Position& at, const Buffer& record);
   void removed(const Position& at);
   void purged();
   void noted() { noted_ = true; }

@@ -1,10 +1,12 @@
 // A store in memory for the tests of the queue layer. No cursor may live across
-// a change. Copies are snapshots.
+// a change. Copies are snapshots. What was erased is in the way of walks for ever,
+// as it is in a log-structured store for a while.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -26,14 +28,20 @@ class TestStore final : public store::KeyValueStore {
   std::unique_ptr<store::Cursor> range(std::string_view first,
                                        std::string_view last) const override {
     ++ranges;
-    return std::make_unique<Walk>(*this, entries.lower_bound(first), entries.lower_bound(last));
+    return std::make_unique<Walk>(*this, first, last);
   }
 
   boost::system::error_code apply(const store::Batch& batch, std::uint64_t index) override {
     for (const auto& write : batch.writes()) {
       switch (write.kind) {
-        case store::Batch::Kind::put: entries[write.key] = write.value; break;
-        case store::Batch::Kind::erase: entries.erase(write.key); break;
+        case store::Batch::Kind::put:
+          entries[write.key] = write.value;
+          erased.erase(write.key);
+          break;
+        case store::Batch::Kind::erase:
+          entries.erase(write.key);
+          erased.insert(write.key);
+          break;
         case store::Batch::Kind::erase_range:
           entries.erase(entries.lower_bound(write.key), entries.lower_bound(write.value));
           break;
@@ -48,6 +56,7 @@ class TestStore final : public store::KeyValueStore {
   void flush() override {}
 
   Entries entries;
+  std::set<std::string, std::less<>> erased;
   // What reading has cost.
   mutable std::uint64_t reads = 0;
   mutable std::uint64_t ranges = 0;
@@ -56,21 +65,35 @@ class TestStore final : public store::KeyValueStore {
  private:
   class Walk final : public store::Cursor {
    public:
-    Walk(const TestStore& store, Entries::const_iterator at, Entries::const_iterator end)
-        : store_(store), at_(at), end_(end) {}
+    Walk(const TestStore& store, std::string_view first, std::string_view last)
+        : store_(store),
+          at_(store.entries.lower_bound(first)),
+          end_(store.entries.lower_bound(last)),
+          erased_(store.erased.lower_bound(first)),
+          erased_end_(store.erased.lower_bound(last)) {
+      pass_erased();
+    }
     bool valid() const override { return at_ != end_; }
     std::string_view key() const override { return at_->first; }
     std::string_view value() const override { return at_->second; }
     void next() override {
       ++at_;
       ++store_.steps;
+      pass_erased();
     }
     boost::system::error_code error() const override { return {}; }
 
    private:
+    void pass_erased() {
+      for (; erased_ != erased_end_ && (at_ == end_ || *erased_ < at_->first); ++erased_)
+        ++store_.steps;
+    }
+
     const TestStore& store_;
     Entries::const_iterator at_;
     Entries::const_iterator end_;
+    std::set<std::string, std::less<>>::const_iterator erased_;
+    std::set<std::string, std::less<>>::const_iterator erased_end_;
   };
 
   std::uint64_t applied_ = 0;
