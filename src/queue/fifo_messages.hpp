@@ -153,7 +153,7 @@ class FifoMessages {
   std::vector<std::string> to_reconsider_;
   std::set<std::uint64_t> removing_;
   // Of some groups: no message lies before it.
-  std::unordered_map<std::string, std::uint64_t> firsts_;
+  std::map<std::string, std::uint64_t> firsts_;
   std::vector<std::pair<std::string, Millis>> early_;
 };
 

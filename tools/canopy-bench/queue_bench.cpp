@@ -132,8 +132,7 @@ class Bench {
 
   void fill() {
     load_.ledger().allow(static_cast<std::int64_t>(settings_.backlog.value_or(usual_backlog_max)));
-    load_.run("filling", filling(),
-              settings_.backlog ? filling_seconds_max : settings_.seconds);
+    load_.run("filling", filling(), settings_.backlog ? filling_seconds_max : settings_.seconds);
   }
 
   // A group at the head of the queues that waits for its first message, which nobody deletes.
