@@ -91,6 +91,8 @@ struct GatewayOptions {
   std::size_t waiting_bytes_max = 64U << 20;    // of requests on their way to the queues
   std::size_t receives_waiting_max = 65'536;    // long polls; others are answered at once
   std::uint64_t storage_memory_bytes = 256ULL << 20;  // write buffers and cache of the store
+  // What queues of a node without a data directory hold; then messages are refused.
+  std::uint64_t queues_in_memory_bytes_max = 1ULL << 30;
 };
 
 class Gateway {

@@ -68,6 +68,7 @@ node::QueueServiceOptions service_options(const NodeCore& node, const GatewayOpt
   // Queues are this peer's alone, whatever cluster it is in.
   service.owner = {{}, node.identity().store};
   service.memory_bytes = options.storage_memory_bytes;
+  service.stored_bytes_max = options.queues_in_memory_bytes_max;
   service.request_bytes_max = options.waiting_bytes_max;
   service.host.create_on_first_use = options.create_on_first_use;
   queue::MachineConfig& machine = service.host.machine;

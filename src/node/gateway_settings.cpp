@@ -128,6 +128,11 @@ void declare_queue_limits(OptionTable& table, GatewaySettings& settings) {
            "memory of the store of queues: write buffers and cache")
       .bytes()
       .range(std::uint64_t{8} << 20, std::uint64_t{1} << 40);
+  table
+      .add("limit.queues-in-memory", settings.values.queues_in_memory_bytes_max,
+           "messages of queues without a data directory; more are refused")
+      .bytes()
+      .range(std::uint64_t{1} << 20, std::uint64_t{1} << 40);
   table.heading("sqs", "Queues (Amazon's limits by default)");
   table.add("sqs.message-size", limits.message_bytes_max, "largest message, with its attributes")
       .bytes()

@@ -222,7 +222,7 @@ bool QueueHost::present(queue::Token token) {
 // --- The log ---
 
 bool QueueHost::refuses(const queue::Command& command) const {
-  return !store_problem_.empty() || (low_on_space_ && takes_room(command));
+  return !store_problem_.empty() || (!room_problem_.empty() && takes_room(command));
 }
 
 void QueueHost::put(queue::Command command, CallPtr call) {
@@ -375,7 +375,7 @@ std::string QueueHost::problem() const {
   if (!problem_.empty()) return problem_;
   if (log_fault_) return "the log cannot be written: " + log_fault_.message();
   if (!store_problem_.empty()) return store_problem_;
-  return low_on_space_ ? "the disk is almost full: messages are not taken until it has room" : "";
+  return room_problem_;
 }
 
 void QueueHost::set_store_problem(std::string problem) {
@@ -386,11 +386,10 @@ void QueueHost::set_store_problem(std::string problem) {
   store_problem_ = std::move(problem);
 }
 
-void QueueHost::set_low_on_space(bool low) {
-  if (low && !low_on_space_)
-    log::error("queues: the disk is almost full: messages are not taken until it has room");
-  if (!low && low_on_space_) log::info("queues: the disk has room again");
-  low_on_space_ = low;
+void QueueHost::set_room_problem(std::string problem) {
+  if (!problem.empty() && room_problem_.empty()) log::error("queues: {}", problem);
+  if (problem.empty() && !room_problem_.empty()) log::info("queues: there is room again");
+  room_problem_ = std::move(problem);
 }
 
 void QueueHost::close() {

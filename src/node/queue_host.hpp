@@ -82,7 +82,7 @@ class QueueHost final : public store::LogEvents, private queue::Host {
 
   // The store's background work fails, or works again if this is empty.
   void set_store_problem(std::string problem);
-  void set_low_on_space(bool low);
+  void set_room_problem(std::string problem);
   // Why not everything is served; empty: all is well.
   std::string problem() const;
 
@@ -161,7 +161,7 @@ class QueueHost final : public store::LogEvents, private queue::Host {
   std::vector<gateway::Ask> again_;  // their queue has been made
 
   boost::system::error_code log_fault_;
-  bool low_on_space_ = false;
+  std::string room_problem_;
   std::string store_problem_;  // of its background work
   std::string problem_;        // nothing is served because of it
   WallTime retry_;             // not before

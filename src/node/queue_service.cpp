@@ -16,7 +16,6 @@
 #include "node/signal_guard.hpp"
 #include "store/damage.hpp"
 #include "store/memory_log.hpp"
-#include "store/memory_store.hpp"
 
 namespace canopy::node {
 
@@ -59,6 +58,7 @@ std::size_t bytes_of(const queue::Action& action) {
 
 QueueService::QueueService(const QueueServiceOptions& options)
     : directory_(options.directory),
+      stored_bytes_max_(options.stored_bytes_max),
       requests_max_(options.requests_max),
       request_bytes_max_(options.request_bytes_max),
       host_(options.host) {
@@ -90,9 +90,11 @@ QueueService::~QueueService() {
 }
 
 store::Opened QueueService::open(const QueueServiceOptions& options) {
-  if (options.directory.empty())
-    return {std::make_unique<store::MemoryStore>(),
-            std::make_unique<store::MemoryLog>(host_, post())};
+  if (options.directory.empty()) {
+    auto in_memory = std::make_unique<store::MemoryStore>();
+    in_memory_ = in_memory.get();
+    return {std::move(in_memory), std::make_unique<store::MemoryLog>(host_, post())};
+  }
   store::Options store;
   store.owner = options.owner;
   store.store.memory_bytes = options.memory_bytes;
@@ -208,7 +210,7 @@ void QueueService::wait() {
   const std::optional<WallTime> next = host_.next_turn();
   Duration left = next ? clock_->when(*next) - boot_now() : Duration::max();
   std::unique_lock lock(mutex_);
-  if (low_on_space_) left = std::min(left, look_interval);
+  if (!has_room_) left = std::min(left, look_interval);
   if (stopping_) left = std::min(left, farewell_pause);
   if (incoming_.empty() && left > Duration()) {
     asleep_ = true;
@@ -223,7 +225,7 @@ void QueueService::wait() {
 }
 
 void QueueService::turn() {
-  look_at_disk();
+  look_at_room();
   for (const auto& call : batch_.posted) call();
   host_.apply(now());
   for (gateway::Ask& request : batch_.requests) host_.take(std::move(request));
@@ -239,14 +241,24 @@ void QueueService::turn() {
 }
 
 // Messages are refused while there is still room for the deletes that make more.
-void QueueService::look_at_disk() {
-  if (directory_.empty() || boot_now() - disk_seen_ < look_interval) return;
-  disk_seen_ = boot_now();
+void QueueService::look_at_room() {
+  if (!in_memory_ && boot_now() - room_seen_ < look_interval) return;
+  room_seen_ = boot_now();
+  std::string problem = room_problem();
+  has_room_ = problem.empty();
+  host_.set_room_problem(std::move(problem));
+}
+
+std::string QueueService::room_problem() const {
+  if (in_memory_) {
+    if (in_memory_->bytes() < stored_bytes_max_) return {};
+    return "queues in memory hold all they may: messages are not taken until some are deleted";
+  }
   struct statvfs disk {};
-  if (::statvfs(directory_.c_str(), &disk) != 0) return;
+  if (::statvfs(directory_.c_str(), &disk) != 0) return {};
   const std::uint64_t whole = disk.f_blocks * disk.f_frsize;
-  low_on_space_ = disk.f_bavail * disk.f_frsize < std::min(room_kept_max, whole / room_kept_share);
-  host_.set_low_on_space(low_on_space_);
+  if (disk.f_bavail * disk.f_frsize >= std::min(room_kept_max, whole / room_kept_share)) return {};
+  return "the disk is almost full: messages are not taken until it has room";
 }
 
 void QueueService::publish_state() {

@@ -22,6 +22,7 @@
 #include "gateway/service.hpp"
 #include "node/command_clock.hpp"
 #include "node/queue_host.hpp"
+#include "store/memory_store.hpp"
 #include "store/owner.hpp"
 
 namespace canopy::node {
@@ -29,7 +30,8 @@ namespace canopy::node {
 struct QueueServiceOptions {
   std::string directory;  // with the log and the store; empty: in memory
   store::Owner owner;     // of the directory
-  std::uint64_t memory_bytes = std::uint64_t{256} << 20;  // of the store
+  std::uint64_t memory_bytes = std::uint64_t{256} << 20;    // of the store on disk
+  std::uint64_t stored_bytes_max = std::uint64_t{1} << 30;  // of one in memory
   QueueHostOptions host;
   // What waits for the loop.
   std::size_t requests_max = 65'536;
@@ -90,10 +92,13 @@ class QueueService final : public gateway::Service {
   void wait();
   void turn();
   void publish_state();
-  void look_at_disk();
+  void look_at_room();
+  std::string room_problem() const;
   WallTime now();
 
   const std::string directory_;
+  const std::uint64_t stored_bytes_max_;
+  const store::MemoryStore* in_memory_ = nullptr;  // the host's
   const std::size_t requests_max_;
   const std::size_t request_bytes_max_;
 
@@ -112,8 +117,8 @@ class QueueService final : public gateway::Service {
   QueueHost host_;
   std::optional<CommandClock> clock_;
   Incoming batch_;
-  MonoTime disk_seen_{};
-  bool low_on_space_ = false;
+  MonoTime room_seen_{};
+  bool has_room_ = true;
 
   std::thread thread_;
 };

@@ -9,6 +9,13 @@ namespace canopy::store {
 using boost::system::error_code;
 using boost::system::result;
 
+namespace {
+
+// A node of the map with two strings, and what the allocator adds.
+constexpr std::size_t entry_bytes = 160;
+
+}  // namespace
+
 class MemoryCursor final : public Cursor {
  public:
   MemoryCursor(const MemoryStore& store, std::string_view first, std::string_view last)
@@ -56,8 +63,15 @@ std::unique_ptr<Cursor> MemoryStore::range(std::string_view first, std::string_v
 std::unique_ptr<MemoryStore> MemoryStore::copy() const {
   auto store = std::make_unique<MemoryStore>();
   store->entries_ = entries_;
+  store->bytes_ = bytes_;
   store->applied_ = applied_;
   return store;
+}
+
+void MemoryStore::erase(Entries::iterator first, Entries::iterator last) {
+  for (auto entry = first; entry != last; ++entry)
+    bytes_ -= entry_bytes + entry->first.size() + entry->second.size();
+  entries_.erase(first, last);
 }
 
 error_code MemoryStore::apply(const Batch& batch, std::uint64_t index) {
@@ -66,11 +80,21 @@ error_code MemoryStore::apply(const Batch& batch, std::uint64_t index) {
   cursors_.clear();
   for (const Batch::Write& write : batch.writes()) {
     switch (write.kind) {
-      case Batch::Kind::put: entries_[write.key] = write.value; break;
-      case Batch::Kind::erase: entries_.erase(write.key); break;
+      case Batch::Kind::put: {
+        const auto [entry, is_new] = entries_.try_emplace(write.key);
+        if (is_new) bytes_ += entry_bytes + write.key.size();
+        bytes_ = bytes_ - entry->second.size() + write.value.size();
+        entry->second = write.value;
+        break;
+      }
+      case Batch::Kind::erase: {
+        const auto [first, last] = entries_.equal_range(write.key);
+        erase(first, last);
+        break;
+      }
       case Batch::Kind::erase_range:
         if (write.key < write.value)
-          entries_.erase(entries_.lower_bound(write.key), entries_.lower_bound(write.value));
+          erase(entries_.lower_bound(write.key), entries_.lower_bound(write.value));
         break;
     }
   }

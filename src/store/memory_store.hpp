@@ -26,11 +26,17 @@ class MemoryStore final : public KeyValueStore {
 
   std::unique_ptr<MemoryStore> copy() const;
 
+  // What it takes, about.
+  std::uint64_t bytes() const { return bytes_; }
+
  private:
   friend class MemoryCursor;
   using Entries = std::map<std::string, std::string, std::less<>>;
 
+  void erase(Entries::iterator first, Entries::iterator last);
+
   Entries entries_;
+  std::uint64_t bytes_ = 0;
   std::uint64_t applied_ = 0;
   // Those on entries_: they take a copy of the rest of their range before a change.
   mutable std::vector<class MemoryCursor*> cursors_;

@@ -121,7 +121,7 @@ TEST(QueueHost, TakesDeletesButNoMessagesWhileTheDiskIsAlmostFull) {
   loop.create_queue("q");
   loop.send("q", "m");
   loop.settle();
-  loop.host->set_low_on_space(true);
+  loop.host->set_room_problem("the disk is almost full");
   EXPECT_NE(loop.host->problem(), "");
   const auto sent = loop.send("q", "x");
   const auto received = loop.receive("q");
@@ -131,7 +131,7 @@ TEST(QueueHost, TakesDeletesButNoMessagesWhileTheDiskIsAlmostFull) {
       loop.ask(queue::DeleteMessage{named("q"), received->messages().at(0).receipt_handle});
   loop.settle();
   EXPECT_TRUE(removed->ok());
-  loop.host->set_low_on_space(false);
+  loop.host->set_room_problem("");
   const auto again = loop.send("q", "y");
   loop.settle();
   EXPECT_TRUE(again->ok());

@@ -127,6 +127,26 @@ TEST_F(QueueServiceTest, RefusesWhatItsMailboxHasNoRoomFor) {
   EXPECT_EQ(service_->counters().refused, 1U);
 }
 
+TEST_F(QueueServiceTest, HoldsAsMuchInMemoryAsItMay) {
+  options_.stored_bytes_max = 1 << 20;
+  start();
+  create("q");
+  const std::string body(10'000, 'x');
+  int sent = 0;
+  while (sent < 1'000 && send("q", body)->outcome().has_value()) ++sent;
+  EXPECT_NEAR(sent, (1 << 20) / 10'000, 5);
+  EXPECT_NE(service_->problem(), "");
+  const auto received = receive("q", 0);
+  const auto& messages =
+      std::get<queue::ReceiveMessageResult>(received->outcome().value()).messages;
+  ASSERT_EQ(messages.size(), 1U);
+  EXPECT_TRUE(ask(queue::DeleteMessage{named("q"), messages.front().receipt_handle})
+                  ->outcome()
+                  .has_value());
+  EXPECT_TRUE(ask(queue::PurgeQueue{named("q")})->outcome().has_value());
+  EXPECT_TRUE(send("q", body)->outcome().has_value());
+}
+
 TEST_F(QueueServiceTest, WakesALongPollAndForgetsACancelledOne) {
   start();
   create("q");
