@@ -150,7 +150,9 @@ HttpParser::Status HttpParser::read_head(std::string_view arrived) {
   if (error == http::error::bad_version) return refuse(505, "the HTTP version is not supported");
   if (error == http::error::header_limit) return refuse(431, "there are too many header fields");
   if (error == http::error::body_limit) return refuse(413, "the body is too long");
-  if (error && error != http::error::need_more) return refuse(400, "the head is malformed");
+  // All of it is here, but what is too short for a request line wants more.
+  if ((error && error != http::error::need_more) || !reader_->is_header_done())
+    return refuse(400, "the head is malformed");
   keep_alive_ = reader_->keep_alive();
   chunked_ = reader_->chunked();
   const auto length = reader_->content_length();
