@@ -140,6 +140,7 @@ struct SendEntry {
   std::optional<std::int64_t> delay_seconds;
   std::optional<std::string> deduplication_id;
   std::optional<std::string> group_id;
+  std::optional<std::string> trace_of_request = {};  // for want of a trace header
 };
 struct Sent {
   std::string id;
@@ -194,6 +195,8 @@ struct ReceiveMessageResult {
 struct PeekMessage {
   QueueName queue;
   std::optional<std::int64_t> messages_max;
+  bool show_invisible = false;  // those in flight, or behind one in their group, as well;
+  bool show_delayed = false;    // which are which is in the attributes IsVisible, IsDelayed
 };
 
 struct DeleteEntry {

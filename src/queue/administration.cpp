@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "queue/arn.hpp"
+#include "queue/base64.hpp"
 #include "queue/bytes.hpp"
 #include "queue/keys.hpp"
 #include "queue/message_checks.hpp"
@@ -40,6 +41,22 @@ std::optional<Error> check_permitted(const std::string& action) {
       fmt::format("Value SQS:{} for parameter ActionName is invalid. Reason: {}", action,
                   known ? "Only the queue owner is allowed to invoke this action."
                         : "Please refer to the appropriate WSDL for a list of valid actions."));
+}
+
+// What a list goes on with: a name in a form that tells others' tokens apart.
+constexpr std::string_view token_start = "after ";
+
+std::string token_after(const std::string& name) {
+  return to_base64url(std::string(token_start) + name);
+}
+
+boost::system::result<std::string, Error> name_before(const std::string& token) {
+  if (token.empty()) return std::string();
+  const auto text = from_base64url(token);
+  if (!text || !text->starts_with(token_start)) {
+    return invalid_parameter("Invalid or expired next token.");
+  }
+  return text->substr(token_start.size());
 }
 
 // High throughput needs deduplication by group.
@@ -135,6 +152,7 @@ Prepared Administration::prepare(CreateQueue action, const Caller& caller) {
     return Outcome(Error{ErrorCode::access_denied, "Queues are created by their own account."});
   }
   const Limits& limits = state_.config.limits;
+  action.attributes = normalised(std::move(action.attributes));
   if (auto error = check_name(action)) return Outcome(std::move(*error));
   const bool fifo = wants_fifo(action.attributes);
   if (!fifo && action.attributes.contains("FifoQueue")) {
@@ -225,18 +243,17 @@ Outcome Administration::answer(const ListQueues& action, const Caller& caller) {
                     "integer between 1 and {}.",
                     limits.list_max));
   }
+  const auto last = name_before(action.next_token);
+  if (!last) return last.error();
   const std::string prefix = keys::of_name_prefix(action.account, action.region, action.prefix);
   std::string first = prefix;
-  if (!action.next_token.empty()) {
-    // The token is the last name given.
-    first = keys::of_name_prefix(action.account, action.region, action.next_token) + '\0';
-  }
+  if (!last->empty()) first = keys::of_name_prefix(action.account, action.region, *last) + '\0';
   ListQueuesResult result;
   const auto cursor = state_.reader.range(std::max(first, prefix), keys::after(prefix));
   for (; cursor->valid(); cursor->next()) {
     if (result.queues.size() == max) {
       // Without a limit of the caller's own there is no paging.
-      if (action.results_max) result.next_token = result.queues.back().name;
+      if (action.results_max) result.next_token = token_after(result.queues.back().name);
       break;
     }
     QueueName name{action.region, action.account, std::string(keys::name_of(cursor->key()))};
@@ -297,12 +314,14 @@ Outcome Administration::answer(const ListDeadLetterSourceQueues& action, const C
                     "integer between 1 and {}.",
                     limits.list_max));
   }
+  const auto last = name_before(action.next_token);
+  if (!last) return last.error();
   const std::string prefix = keys::of_source_prefix(arn_of((*queue)->definition.name));
   std::vector<QueueName> sources;
   const auto cursor = state_.reader.range(prefix, keys::after(prefix));
   for (; cursor->valid(); cursor->next()) {
     const Queue* source = state_.find(keys::last_number_of(cursor->key()));
-    if (source == nullptr || source->definition.name.name <= action.next_token) continue;
+    if (source == nullptr || source->definition.name.name <= *last) continue;
     sources.push_back(source->definition.name);
   }
   queue::check(*cursor);
@@ -310,7 +329,7 @@ Outcome Administration::answer(const ListDeadLetterSourceQueues& action, const C
   ListQueuesResult result;
   if (sources.size() > max) {
     sources.resize(max);
-    if (action.results_max) result.next_token = sources.back().name;
+    if (action.results_max) result.next_token = token_after(sources.back().name);
   }
   result.queues = std::move(sources);
   return result;
@@ -332,6 +351,10 @@ void Administration::list_as_source(Queue& queue, bool present) {
 void Administration::change(Queue& queue, Attributes attributes, Millis time) {
   list_as_source(queue, false);
   const Millis retention = queue.settings.retention_ms;
+  const Settings changed = settings_of(attributes, queue.fifo(), state_.config.limits);
+  if (changed.deduplicate_by_group != queue.settings.deduplicate_by_group) {
+    queue.definition.scope_changed = time;
+  }
   queue.definition.attributes = std::move(attributes);
   queue.definition.modified = time;
   state_.catalogue.store(queue);
@@ -346,6 +369,7 @@ Prepared Administration::prepare(SetQueueAttributes action, const Caller& caller
   const auto opened = state_.open(action.queue, caller, "SetQueueAttributes");
   if (!opened) return Outcome(opened.error());
   const Queue& queue = **opened;
+  action.attributes = normalised(std::move(action.attributes));
   if (queue.fifo()) {
     // It may be said again, and changes nothing.
     const auto fifo = action.attributes.find("FifoQueue");

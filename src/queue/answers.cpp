@@ -56,9 +56,7 @@ Message answer_of(const PickedMessage& picked, bool fifo,
   show("SenderId", record->sender);
   show("SentTimestamp", std::to_string(record->sent));
   show("ApproximateReceiveCount", std::to_string(picked.count));
-  if (picked.first_received != 0) {
-    show("ApproximateFirstReceiveTimestamp", std::to_string(picked.first_received));
-  }
+  show("ApproximateFirstReceiveTimestamp", std::to_string(picked.first_received));
   if (fifo) show("SequenceNumber", sequence_number(picked.at.sequence));
   show("MessageDeduplicationId", record->deduplication_id);
   show("MessageGroupId", record->group_id);

@@ -1,11 +1,29 @@
 #include "queue/arn.hpp"
 
 #include <array>
+#include <utility>
 
 namespace canopy::queue {
 
+namespace {
+
+// The cloud that a region belongs to.
+std::string_view partition_of(std::string_view region) {
+  constexpr std::pair<std::string_view, std::string_view> others[] = {{"cn-", "aws-cn"},
+                                                                      {"us-gov-", "aws-us-gov"},
+                                                                      {"us-iso-", "aws-iso"},
+                                                                      {"us-isob-", "aws-iso-b"}};
+  for (const auto& [start, partition] : others)
+    if (region.starts_with(start)) return partition;
+  return "aws";
+}
+
+}  // namespace
+
 std::string arn_of(const QueueName& queue) {
-  return "arn:aws:sqs:" + queue.region + ":" + queue.account + ":" + queue.name;
+  std::string arn = "arn:";
+  arn += partition_of(queue.region);
+  return arn + ":sqs:" + queue.region + ":" + queue.account + ":" + queue.name;
 }
 
 std::optional<QueueName> parse_arn(std::string_view arn) {

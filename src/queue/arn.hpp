@@ -1,4 +1,4 @@
-// Names of queues as Amazon writes them: "arn:aws:sqs:REGION:ACCOUNT:NAME".
+// Names of queues as Amazon writes them: "arn:PARTITION:sqs:REGION:ACCOUNT:NAME".
 #pragma once
 
 #include <optional>

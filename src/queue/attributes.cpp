@@ -135,7 +135,8 @@ std::optional<Error> check_value(const Row& row, const std::string& value, const
         return invalid_value(row.name);
       return {};
     case Kind::policy:
-      if (!Policy::parse(value)) return invalid_value(row.name);
+      if (!Policy::parse(value) || statement_count(value) > limits.permission_statements_max)
+        return invalid_value(row.name);
       return {};
     case Kind::redrive: {
       const auto parsed = parse_redrive_policy(value, limits);
@@ -176,7 +177,24 @@ bool same_value(Kind kind, const std::string& a, const std::string& b) {
   return !error && left == right;
 }
 
+std::string in_lower_case(std::string text) {
+  std::ranges::transform(text, text.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+  });
+  return text;
+}
+
 }  // namespace
+
+Attributes normalised(Attributes given) {
+  for (auto& [name, value] : given) {
+    const Row* row = row_of(name);
+    if (row == nullptr) continue;
+    if (row->kind == Kind::boolean) value = in_lower_case(std::move(value));
+    if (row->kind == Kind::redrive) value = with_count_as_number(std::move(value));
+  }
+  return given;
+}
 
 std::optional<Error> check_attributes(const Attributes& given, bool fifo, bool creating,
                                       const Limits& limits) {
@@ -240,7 +258,8 @@ Attributes merged(Attributes set, const Attributes& changes) {
 
 std::optional<std::string> first_difference(const Attributes& set, const Attributes& given,
                                             bool fifo, const Limits& limits) {
-  const Attributes before = shown_attributes(set, fifo, limits);
+  Attributes before = shown_attributes(set, fifo, limits);
+  before.insert(set.begin(), set.end());
   for (const auto& [name, value] : given) {
     const auto found = before.find(name);
     const std::string& old = found == before.end() ? std::string() : found->second;
@@ -257,6 +276,8 @@ Attributes shown_attributes(const Attributes& set, bool fifo, const Limits& limi
   }
   if (shown.contains("KmsMasterKeyId")) {
     shown.try_emplace("KmsDataKeyReusePeriodSeconds", std::to_string(limits.kms_reuse_s.usual));
+  } else {
+    shown.erase("KmsDataKeyReusePeriodSeconds");
   }
   return shown;
 }

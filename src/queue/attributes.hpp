@@ -19,6 +19,7 @@ struct Settings {
   bool fifo = false;
   bool content_based_deduplication = false;
   bool deduplicate_by_group = false;
+  Millis scope_from = 0;  // until then the other scope of deduplication holds
   Millis visibility_ms = 0;
   Millis delay_ms = 0;
   Millis retention_ms = 0;
@@ -28,7 +29,11 @@ struct Settings {
   RedriveAllowPolicy redrive_allow;
 };
 
-// Whether attributes may be given so when a queue is created or changed; `fifo`
+// As they are shown, however they were spelt: "True" is "true", and a count of
+// receives is a number.
+Attributes normalised(Attributes given);
+
+// Whether normalised attributes may be given so when a queue is created or changed; `fifo`
 // is what the queue is or, by its name, will be. Their order is that of the map.
 std::optional<Error> check_attributes(const Attributes& given, bool fifo, bool creating,
                                       const Limits& limits);

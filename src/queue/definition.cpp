@@ -38,6 +38,7 @@ std::string encode(const Definition& definition) {
   out.zigzag(definition.modified);
   write_map(out, definition.attributes);
   write_map(out, definition.tags);
+  if (definition.scope_changed != 0) out.zigzag(definition.scope_changed);
   return out.take();
 }
 
@@ -53,6 +54,7 @@ std::optional<Definition> decode_definition(std::string_view bytes) {
   definition.modified = in.zigzag();
   definition.attributes = read_map(in);
   definition.tags = read_map(in);
+  if (in.ok() && !in.finished()) definition.scope_changed = in.zigzag();
   return in.finished() ? std::optional(std::move(definition)) : std::nullopt;
 }
 

@@ -17,6 +17,7 @@ struct Definition {
   Millis modified = 0;
   Attributes attributes;  // those that were set
   Tags tags;
+  Millis scope_changed = 0;  // when DeduplicationScope was, the last time; 0: never
 
   bool fifo() const { return name.name.ends_with(".fifo"); }
 };

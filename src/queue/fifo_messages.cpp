@@ -357,6 +357,7 @@ std::vector<PickedMessage> FifoMessages::peek(const store::Reader& reader, const
   const Millis now = rules.now;
   std::vector<PickedMessage> seen;
   std::size_t bytes = 0;
+  std::optional<std::string> blocked;  // the group of the last one in flight
   const std::string first = keys::of(keys::fifo_message, queue_);
   const auto cursor = reader.range(first, keys::after(first));
   for (std::size_t steps = 0; cursor->valid() && rules.go_on(seen.size(), bytes, steps);
@@ -365,14 +366,16 @@ std::vector<PickedMessage> FifoMessages::peek(const store::Reader& reader, const
     const auto times = times_of(cursor->value());
     if (!times) damaged("message");
     const auto flight = flights_.find(sequence);
-    const bool hidden = flight != flights_.end() && flight->second.visible_at > now;
-    if (hidden || times->sent + times->delay > now) continue;
-    PickedMessage message{{0, 0, sequence},
-                          std::string(group_in_key(cursor->key())),
-                          Buffer::copy_of(cursor->value()),
-                          0,
-                          0,
-                          0};
+    PickedMessage message;
+    message.at.sequence = sequence;
+    message.group = group_in_key(cursor->key());
+    message.in_flight = flight != flights_.end() && flight->second.visible_at > now;
+    message.delayed = times->sent + times->delay > now;
+    // Groups come one after another, each in its order.
+    if (message.in_flight) blocked = message.group;
+    const bool waits = blocked == message.group;
+    if ((waits && !rules.invisible) || (message.delayed && !rules.delayed)) continue;
+    message.record = Buffer::copy_of(cursor->value());
     if (const auto note = read(reader, receive_key(sequence))) {
       const Flight before = decode_flight(*note);
       message.count = before.count;

@@ -46,6 +46,8 @@ struct Limits {
   std::int64_t moves_per_second_usual = 2'000;  // of a task that names no rate
   std::uint32_t list_max = 1'000;
   Millis deduplication_ms = 300 * second_ms;
+  // A change of its scope takes effect this much later.
+  Millis scope_change_ms = 60 * second_ms;
   Millis attempt_ms = 300 * second_ms;
   Millis purge_interval_ms = 60 * second_ms;
   // 0: a name can be used again at once.

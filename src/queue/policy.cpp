@@ -261,8 +261,9 @@ std::optional<std::string> with_permission(std::string_view policy, const std::s
     if (statement_id(statement) == label) return std::nullopt;
   }
   std::vector<std::string> principals;
+  const std::string partition = queue_arn.substr(0, queue_arn.find(":sqs:"));
   for (const AccountId& account : accounts)
-    principals.push_back("arn:aws:iam::" + account + ":root");
+    principals.push_back(partition + ":iam::" + account + ":root");
   std::vector<std::string> named;
   for (const std::string& action : actions) named.push_back("SQS:" + action);
   statements.push_back(json::object{{"Sid", json::string(label)},

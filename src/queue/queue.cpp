@@ -44,6 +44,9 @@ Queue::Queue(Definition from, const Counters& counted, const Limits& limits,
 
 void Queue::read_settings(const Limits& limits) {
   settings = settings_of(definition.attributes, definition.fifo(), limits);
+  if (definition.scope_changed != 0) {
+    settings.scope_from = definition.scope_changed + limits.scope_change_ms;
+  }
   policy.reset();
   const auto found = definition.attributes.find("Policy");
   if (found != definition.attributes.end()) policy = Policy::parse(found->second);

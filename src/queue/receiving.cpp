@@ -228,14 +228,23 @@ Outcome Receiving::peek(const PeekMessage& action, const Caller& caller) {
     return out_of_range("MaxNumberOfMessages", max,
                         fmt::format("Must be between 1 and {}, if provided.", limits.peek_max));
   }
-  PeekRules rules{state_.now, static_cast<std::size_t>(max), limits.peek_bytes_max,
-                  limits.peek_steps_max};
+  const PeekRules rules{state_.now,
+                        static_cast<std::size_t>(max),
+                        limits.peek_bytes_max,
+                        limits.peek_steps_max,
+                        action.show_invisible,
+                        action.show_delayed};
   const auto seen = (*queue)->fifo() ? (*queue)->fifo_messages->peek(state_.reader, rules)
                                      : (*queue)->standard_messages->peek(state_.reader, rules);
   ReceiveMessageResult result;
   for (const PickedMessage& message : seen) {
-    result.messages.push_back(
-        answer_of(message, (*queue)->fifo(), {"All"}, {"All"}, {}, state_.md5));
+    Message shown = answer_of(message, (*queue)->fifo(), {"All"}, {"All"}, {}, state_.md5);
+    const auto say = [&shown](const char* name, bool value) {
+      shown.attributes.emplace(name, value ? "true" : "false");
+    };
+    if (action.show_invisible) say("IsVisible", !message.in_flight);
+    if (action.show_delayed) say("IsDelayed", message.delayed);
+    result.messages.push_back(std::move(shown));
   }
   return result;
 }

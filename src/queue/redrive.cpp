@@ -68,6 +68,17 @@ bool RedriveAllowPolicy::allows(const std::string& source_arn) const {
   return std::ranges::find(source_arns, source_arn) != source_arns.end();
 }
 
+std::string with_count_as_number(std::string policy) {
+  auto object = parse_object(policy);
+  if (!object) return policy;
+  json::value* count = object->if_contains("maxReceiveCount");
+  if (count == nullptr || !count->is_string()) return policy;
+  const auto number = number_of(*count);
+  if (!number) return policy;
+  *count = *number;
+  return json::serialize(*object);
+}
+
 boost::system::result<RedrivePolicy, Error> parse_redrive_policy(std::string_view text,
                                                                  const Limits& limits) {
   const auto fail = [&](std::string_view reason) { return refused("RedrivePolicy", text, reason); };

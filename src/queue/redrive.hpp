@@ -32,6 +32,10 @@ struct RedriveAllowPolicy {
   friend bool operator==(const RedriveAllowPolicy&, const RedriveAllowPolicy&) = default;
 };
 
+// The policy with its maxReceiveCount as a number, if it was given as a text that is
+// one; unchanged otherwise.
+std::string with_count_as_number(std::string policy);
+
 // Errors are Amazon's, for the attribute as it was given.
 boost::system::result<RedrivePolicy, Error> parse_redrive_policy(std::string_view json,
                                                                  const Limits& limits);

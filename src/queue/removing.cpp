@@ -163,7 +163,10 @@ Removing::Change Removing::begin_change(Queue& queue, const std::string& text,
           ? queue.fifo_messages->state_of(state_.reader, *handle, state_.now)
           : queue.standard_messages->state_of(state_.reader, *handle, state_.term, state_.now);
   if (state == HandleState::gone || state == HandleState::leaving) return not_in_flight(text);
-  if (state != HandleState::current) {
+  // Of a standard queue an older receive may still change it, as at AWS.
+  const bool in_flight =
+      state == HandleState::current || (state == HandleState::stale && !queue.fifo());
+  if (!in_flight) {
     if (queue.fifo()) return not_in_flight(text);
     return nothing;
   }

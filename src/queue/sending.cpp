@@ -36,6 +36,12 @@ Error not_for_this_kind(std::string_view parameter, std::string_view value) {
       value, parameter));
 }
 
+Error too_long(std::string_view what_is_wrong, std::size_t bytes_max) {
+  return invalid_parameter(
+      fmt::format("One or more parameters {}. Reason: Message must be shorter than {} bytes.",
+                  what_is_wrong, bytes_max));
+}
+
 }  // namespace
 
 std::optional<Error> Sending::check_fifo(const Queue& queue, const SendEntry& entry) const {
@@ -56,10 +62,7 @@ std::optional<Error> Sending::check(const Queue& queue, const SendEntry& entry) 
   if (auto error = check_body(entry.body.view())) return error;
   if (auto error = check_message_attributes(entry.attributes, limits)) return error;
   if (size_of(entry) > queue.settings.message_bytes_max) {
-    return invalid_parameter(
-        fmt::format("One or more parameters are invalid. Reason: Message must be shorter than {} "
-                    "bytes.",
-                    queue.settings.message_bytes_max));
+    return too_long("are invalid", queue.settings.message_bytes_max);
   }
   if (entry.delay_seconds && !limits.delay_s.contains(*entry.delay_seconds)) {
     return invalid_parameter(
@@ -80,11 +83,14 @@ std::optional<Error> Sending::check(const Queue& queue, const SendEntry& entry) 
   return queue.fifo() ? check_fifo(queue, entry) : std::nullopt;
 }
 
-// Of a batch, for which AWS names in another way what is missing.
+// Of a batch, for which AWS has other words for what is missing or too long.
 std::optional<Error> Sending::check_entry(const Queue& queue, const SendEntry& entry,
                                           std::size_t number) const {
   if (entry.body.view().empty()) {
     return missing_parameter(fmt::format("SendMessageBatchRequestEntry.{}.MessageBody", number));
+  }
+  if (size_of(entry) > queue.settings.message_bytes_max) {
+    return too_long("cannot be validated", queue.settings.message_bytes_max);
   }
   auto error = check(queue, entry);
   if (error && error->code == ErrorCode::missing_parameter) {
@@ -119,7 +125,9 @@ command::NewMessage Sending::make(const Queue& queue, SendEntry entry, const Cal
   record.body_md5 = state_.md5.of(entry.body.view());
   record.sent = time;
   record.sender = caller.principal;
-  record.delay = entry.delay_seconds ? *entry.delay_seconds * second_ms : queue.settings.delay_ms;
+  // A message of a FIFO queue has no delay of its own, not even that of nothing.
+  record.delay = entry.delay_seconds && !queue.fifo() ? *entry.delay_seconds * second_ms
+                                                      : queue.settings.delay_ms;
   if (sent != nullptr) describe(entry, record, *sent);
 
   command::NewMessage message;
@@ -129,14 +137,16 @@ command::NewMessage Sending::make(const Queue& queue, SendEntry entry, const Cal
     if (!entry.deduplication_id) entry.deduplication_id = sha256_hex(entry.body.view());
     message.group = *entry.group_id;
     message.deduplication = *entry.deduplication_id;
+    const bool scope_is_new = time < queue.settings.scope_from;
+    const bool by_group = queue.settings.deduplicate_by_group != scope_is_new;
     // A group cannot hold a line feed, so that pairs are told apart.
-    if (queue.settings.deduplicate_by_group) message.deduplication += '\n' + message.group;
+    if (by_group) message.deduplication += '\n' + message.group;
   } else if (entry.group_id) {
     message.lane = lane_of(*entry.group_id);
   }
   record.group_id = std::move(entry.group_id);
   record.deduplication_id = std::move(entry.deduplication_id);
-  record.trace_header = std::move(entry.trace_header);
+  record.trace_header = std::move(entry.trace_header ? entry.trace_header : entry.trace_of_request);
   record.attributes = std::move(entry.attributes);
   record.body = std::move(entry.body);
   message.record = encode(record);

@@ -245,11 +245,14 @@ std::vector<PickedMessage> StandardMessages::peek(const store::Reader& reader,
        cursor->next(), ++steps) {
     const Position at = keys::position_of(cursor->key());
     const auto flight = flights_.find(at);
-    if (at.time > rules.now) continue;
-    if (flight != flights_.end() && flight->second.state != State::returned) continue;
+    const bool known_here = flight != flights_.end();
+    if (known_here && flight->second.state == State::removing) continue;
+    const bool in_flight = known_here && flight->second.state == State::in_flight;
+    const bool delayed = at.time > rules.now;
+    if ((in_flight && !rules.invisible) || (delayed && !rules.delayed)) continue;
     const Buffer record = Buffer::copy_of(cursor->value());
-    const Flight known = flight != flights_.end() ? flight->second : known_receives(reader, at, 0);
-    seen.push_back({at, {}, record, 0, known.count, known.first_received});
+    const Flight known = known_here ? flight->second : known_receives(reader, at, 0);
+    seen.push_back({at, {}, record, 0, known.count, known.first_received, in_flight, delayed});
     bytes += record.size();
   }
   check(*cursor);

@@ -39,6 +39,8 @@ struct PeekRules {
   std::size_t messages_max = 1;
   std::size_t bytes_max = 0;  // it ends with the message that passes this
   std::size_t steps_max = 0;  // messages looked at, hidden ones too
+  bool invisible = false;     // show those in flight, or behind one in their group, too,
+  bool delayed = false;       // and those that are delayed
 
   bool go_on(std::size_t messages, std::size_t bytes, std::size_t steps) const {
     return messages < messages_max && bytes < bytes_max && steps < steps_max;
@@ -52,6 +54,8 @@ struct PickedMessage {
   std::uint64_t receive = 0;
   std::uint32_t count = 0;
   Millis first_received = 0;
+  bool in_flight = false;  // these two of a look only
+  bool delayed = false;
 };
 
 struct Pick {
@@ -83,7 +87,7 @@ class StandardMessages {
 
   // --- What the leader does. ---
   Pick pick(const store::Reader& reader, const PickRules& rules, std::uint64_t& receive);
-  // What is visible, without receiving it.
+  // What is visible, unless the rules want more, without receiving it.
   std::vector<PickedMessage> peek(const store::Reader& reader, const PeekRules& rules);
 
   HandleState state_of(const store::Reader& reader, const ReceiptHandle& handle, std::uint64_t term,

@@ -58,6 +58,27 @@ TEST(CreateQueue, ChecksNamesAndAttributes) {
       ErrorCode::invalid_attribute_value);
 }
 
+TEST(CreateQueue, ReadsAttributesHoweverTheyAreSpelt) {
+  Loop loop;
+  loop.create("dead");
+  const std::string policy =
+      R"({"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:dead","maxReceiveCount":)";
+  loop.create("q", {{"SqsManagedSseEnabled", "False"}, {"RedrivePolicy", policy + "\"4\"}"}});
+  EXPECT_EQ(loop.attribute("q", "SqsManagedSseEnabled"), "false");
+  EXPECT_EQ(loop.attribute("q", "RedrivePolicy"), policy + "4}");
+  loop.create("q", {{"SqsManagedSseEnabled", "FALSE"}, {"RedrivePolicy", policy + "4}"}});
+}
+
+TEST(GetQueueAttributes, HidesAPeriodOfKeysWithoutAKey) {
+  Loop loop;
+  const Attributes period{{"KmsDataKeyReusePeriodSeconds", "90"}};
+  loop.create("q", period);
+  loop.create("q", period);
+  EXPECT_EQ(loop.attribute("q", "KmsDataKeyReusePeriodSeconds"), "");
+  loop.ask<Done>(SetQueueAttributes{named("q"), {{"KmsMasterKeyId", "k"}}});
+  EXPECT_EQ(loop.attribute("q", "KmsDataKeyReusePeriodSeconds"), "90");
+}
+
 TEST(GetQueueAttributes, ShowsDefaultsAndOnlyWhatIsAskedFor) {
   Loop loop;
   loop.create("q");
@@ -116,6 +137,21 @@ TEST(SetQueueAttributes, RefusesWhatExcludesEachOther) {
                        "Modifying queue type is not supported"));
 }
 
+TEST(SetQueueAttributes, BoundsTheStatementsOfAPolicy) {
+  Loop loop;
+  loop.create("q");
+  const auto set = [](int statements) {
+    std::string policy = R"({"Version":"2012-10-17","Statement":[)";
+    for (int i = 0; i < statements; ++i) {
+      policy += (i == 0 ? "" : ",");
+      policy += R"({"Effect":"Allow","Principal":"*","Action":"sqs:*"})";
+    }
+    return SetQueueAttributes{named("q"), {{"Policy", policy + "]}"}}};
+  };
+  loop.ask<Done>(set(20));
+  EXPECT_EQ(loop.fails(set(21)).message, "Invalid value for the parameter Policy.");
+}
+
 TEST(DeleteQueue, TakesEverythingWithIt) {
   Loop loop;
   loop.create("q");
@@ -152,6 +188,12 @@ TEST(ListQueues, PagesByPrefix) {
   page = loop.ask<ListQueuesResult>(action);
   EXPECT_EQ(page.queues, (std::vector<QueueName>{named("a3")}));
   EXPECT_TRUE(page.next_token.empty());
+  for (const char* token : {"a1", "invalid token", "YTE="}) {
+    action.next_token = token;
+    const Error error = loop.fails(action);
+    EXPECT_EQ(error.code, ErrorCode::invalid_parameter_value);
+    EXPECT_EQ(error.message, "Invalid or expired next token.");
+  }
   action = {"us-east-1", owner.account, {}, {}, {}, true};
   EXPECT_EQ(loop.ask<ListQueuesResult>(action).queues, (std::vector<QueueName>{named("a2")}));
   action.region = "eu-west-1";

@@ -1,6 +1,10 @@
+#include <map>
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
+#include "queue/arn.hpp"
 #include "queue/base64.hpp"
 #include "queue/bytes.hpp"
 #include "queue/command.hpp"
@@ -103,6 +107,19 @@ TEST(MessageRecord, HasTheBytesThatStoresHold) {
   EXPECT_EQ(to_hex(encode(some_message()).view()),
             "0145000000000000400180000000000000020000000000000000000000000000000080d095ffbc31047573"
             "65728827016701016106537472696e67000178626f6479");
+}
+
+TEST(Arn, IsOfTheCloudOfItsRegion) {
+  for (const auto& [region, partition] :
+       std::map<std::string, std::string>{{"us-east-1", "aws"},
+                                          {"cn-north-1", "aws-cn"},
+                                          {"us-gov-west-1", "aws-us-gov"},
+                                          {"us-iso-east-1", "aws-iso"},
+                                          {"us-isob-east-1", "aws-iso-b"}}) {
+    const QueueName name{region, "1", "q"};
+    EXPECT_EQ(arn_of(name), "arn:" + partition + ":sqs:" + region + ":1:q");
+    EXPECT_EQ(parse_arn(arn_of(name)), name);
+  }
 }
 
 Command some_send() {

@@ -167,6 +167,43 @@ TEST(FifoQueue, DeduplicatesByContentAndByGroupIfToldTo) {
             "0967115f2813a3541eaef77de9d9d5773f1c0c04314b0bbfe4ff3b3b1c55b5d5");
 }
 
+TEST(FifoQueue, ANewScopeOfDeduplicationHoldsAfterAMinute) {
+  Loop loop;
+  loop.create("q.fifo");
+  loop.ask<Done>(SetQueueAttributes{named("q.fifo"), {{"DeduplicationScope", "messageGroup"}}});
+  loop.ask<Sent>(sending("1", "a", "same"));
+  loop.ask<Sent>(sending("2", "b", "same"));
+  loop.advance(59'000);
+  loop.restart();
+  loop.ask<Sent>(sending("3", "c", "same"));
+  EXPECT_EQ(loop.bodies("q.fifo"), (Texts{"1"}));
+  loop.advance(1'000);
+  loop.ask<Sent>(sending("4", "d", "same"));
+  loop.ask<Sent>(sending("5", "e", "same"));
+  loop.ask<Sent>(sending("6", "e", "same"));
+  EXPECT_EQ(loop.bodies("q.fifo"), (Texts{"4", "5"}));
+}
+
+TEST(FifoQueue, PeekingSkipsWhatIsBehindAMessageInFlight) {
+  Loop loop;
+  loop.create("q.fifo");
+  for (const char* group : {"g", "h"}) {
+    loop.send("q.fifo", std::string(group) + "1", group);
+    loop.send("q.fifo", std::string(group) + "2", group);
+  }
+  EXPECT_EQ(loop.bodies("q.fifo", 1), (Texts{"g1"}));
+  const auto peek = [&loop](bool invisible) {
+    Texts seen;
+    for (const auto& message :
+         loop.ask<ReceiveMessageResult>(PeekMessage{named("q.fifo"), 10, invisible}).messages) {
+      seen.emplace_back(message.body.view());
+    }
+    return seen;
+  };
+  EXPECT_EQ(peek(false), (Texts{"h1", "h2"}));
+  EXPECT_EQ(peek(true), (Texts{"g1", "g2", "h1", "h2"}));
+}
+
 TEST(FifoQueue, SaysWhatASendLacks) {
   Loop loop;
   loop.create("q.fifo");
@@ -203,6 +240,13 @@ TEST(FifoQueue, ADelayedMessageBlocksItsGroupOnly) {
   EXPECT_TRUE(loop.bodies("q.fifo").empty());
   loop.advance(5'000);
   EXPECT_EQ(loop.bodies("q.fifo"), (Texts{"a2", "b"}));
+}
+
+TEST(FifoQueue, AMessageHasNoDelayOfItsOwnNotEvenNone) {
+  Loop loop;
+  loop.create("q.fifo", {{"DelaySeconds", "10"}});
+  loop.send("q.fifo", "m", "g", 0);
+  EXPECT_EQ(loop.counts("q.fifo"), (Texts{"0", "0", "1"}));
 }
 
 TEST(FifoQueue, ABatchKeepsItsOrder) {

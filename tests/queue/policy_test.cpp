@@ -81,6 +81,8 @@ TEST(Policy, GrowsAndShrinksByPermissions) {
   EXPECT_EQ(without_permission(*two, "b"), one);
   EXPECT_EQ(without_permission(*one, "a"), "");
   EXPECT_FALSE(without_permission(*one, "b"));
+  const auto chinese = with_permission("", "arn:aws-cn:sqs:cn-north-1:1:q", "a", {"2"}, {"*"});
+  EXPECT_NE(chinese.value().find(R"("AWS":"arn:aws-cn:iam::2:root")"), std::string::npos);
 }
 
 }  // namespace

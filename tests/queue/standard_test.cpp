@@ -63,7 +63,7 @@ TEST(StandardQueue, ShowsAMessageAgainWhenItsTimeoutEnds) {
   EXPECT_EQ(again[0].attributes.at("ApproximateReceiveCount"), "2");
 }
 
-TEST(StandardQueue, AnOlderHandleNeitherDeletesNorChangesWhatWasReceivedAgain) {
+TEST(StandardQueue, AnOlderHandleDeletesNothingButMayChangeHowLongItIsHidden) {
   Loop loop;
   loop.create("q");
   loop.send("q", "m");
@@ -71,8 +71,9 @@ TEST(StandardQueue, AnOlderHandleNeitherDeletesNorChangesWhatWasReceivedAgain) {
   loop.advance(1'000);
   const auto second = loop.receive("q", 1, 30);
   loop.remove("q", first[0].receipt_handle);
-  loop.ask<Done>(ChangeMessageVisibility{named("q"), first[0].receipt_handle, 0});
   EXPECT_EQ(loop.counts("q"), (Texts{"0", "1", "0"}));
+  loop.ask<Done>(ChangeMessageVisibility{named("q"), first[0].receipt_handle, 0});
+  EXPECT_EQ(loop.counts("q"), (Texts{"1", "0", "0"}));
   loop.remove("q", second[0].receipt_handle);
   EXPECT_EQ(loop.counts("q"), (Texts{"0", "0", "0"}));
 }
@@ -300,6 +301,28 @@ TEST(StandardQueue, PeekingReceivesNothing) {
     EXPECT_TRUE(seen[0].receipt_handle.empty());
   }
   EXPECT_EQ(loop.counts("q"), (Texts{"1", "1", "0"}));
+}
+
+TEST(StandardQueue, PeekingShowsWhatIsHiddenIfToldTo) {
+  Loop loop;
+  loop.create("q");
+  loop.send("q", "a");
+  loop.send("q", "late", {}, 10);
+  loop.receive("q", 1);
+  loop.send("q", "b");
+  const auto peek = [&loop](bool invisible, bool delayed) {
+    const PeekMessage action{named("q"), 10, invisible, delayed};
+    Texts seen;
+    for (auto& message : loop.ask<ReceiveMessageResult>(action).messages) {
+      seen.push_back(std::string(message.body.view()) + " " + message.attributes["IsVisible"] +
+                     " " + message.attributes["IsDelayed"]);
+    }
+    return seen;
+  };
+  EXPECT_EQ(peek(false, false), (Texts{"b  "}));
+  EXPECT_EQ(peek(true, false), (Texts{"a false ", "b true "}));
+  EXPECT_EQ(peek(false, true), (Texts{"b  false", "late  true"}));
+  EXPECT_EQ(peek(true, true), (Texts{"a false false", "b true false", "late true true"}));
 }
 
 TEST(StandardQueue, PeekingShowsManyButNotTooMuch) {
