@@ -55,7 +55,7 @@ Message answer_of(const PickedMessage& picked, bool fifo,
   };
   show("SenderId", record->sender);
   show("SentTimestamp", std::to_string(record->sent));
-  show("ApproximateReceiveCount", std::to_string(picked.count));
+  show("ApproximateReceiveCount", std::to_string(record->receives + picked.count));
   show("ApproximateFirstReceiveTimestamp", std::to_string(picked.first_received));
   if (fifo) show("SequenceNumber", sequence_number(picked.at.sequence));
   show("MessageDeduplicationId", record->deduplication_id);

@@ -20,7 +20,8 @@ enum Field : std::uint64_t {
   has_trace = 16,
   has_dead_letter_source = 32,
   has_attributes = 64,
-  all_fields = 127,
+  has_receives = 128,
+  all_fields = 255,
 };
 
 std::uint64_t fields_of(const MessageRecord& message) {
@@ -32,6 +33,7 @@ std::uint64_t fields_of(const MessageRecord& message) {
   if (message.trace_header) fields |= has_trace;
   if (!message.dead_letter_source.empty()) fields |= has_dead_letter_source;
   if (!message.attributes.empty()) fields |= has_attributes;
+  if (message.receives != 0) fields |= has_receives;
   return fields;
 }
 
@@ -90,6 +92,7 @@ Buffer encode(const MessageRecord& message) {
   if ((fields & has_trace) != 0) out.text(*message.trace_header);
   if ((fields & has_dead_letter_source) != 0) out.text(message.dead_letter_source);
   if ((fields & has_attributes) != 0) write_attributes(out, message.attributes);
+  if ((fields & has_receives) != 0) out.varint(message.receives);
 
   const std::size_t size = out.size() + message.body.size();
   const auto slab = std::make_shared_for_overwrite<char[]>(size);
@@ -118,6 +121,7 @@ std::optional<MessageRecord> decode_message(const Buffer& record) {
   if ((*fields & has_trace) != 0) message.trace_header.emplace(in.text());
   if ((*fields & has_dead_letter_source) != 0) message.dead_letter_source = in.text();
   if ((*fields & has_attributes) != 0) message.attributes = read_attributes(in);
+  if ((*fields & has_receives) != 0) message.receives = static_cast<std::uint32_t>(in.varint());
   if (!in.ok()) return std::nullopt;
   message.body = record.slice(record.size() - in.rest().size(), in.rest().size());
   return message;

@@ -31,6 +31,7 @@ struct MessageRecord {
   std::optional<std::string> trace_header;
   std::string dead_letter_source;  // ARN; empty: it was never moved as a dead letter
   MessageAttributes attributes;
+  std::uint32_t receives = 0;  // in the queue that it was moved from
   Buffer body;
 };
 

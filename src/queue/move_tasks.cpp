@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "base/base64.hpp"
+#include "base/uuid.hpp"
 #include "queue/arn.hpp"
-#include "queue/base64.hpp"
 #include "queue/bytes.hpp"
 #include "queue/keys.hpp"
 #include "queue/message_record.hpp"
@@ -19,30 +21,31 @@ constexpr std::uint8_t move_tasks_version = 1;
 constexpr std::size_t step_max = 100;  // messages of one command
 constexpr std::size_t tasks_kept_max = 10;
 
+// As AWS's, which people read: base64 of a JSON object.
 struct TaskHandle {
-  QueueNumber queue = 0;
-  std::uint64_t task = 0;
+  std::string task_id;  // a UUID
+  std::string source_arn;
 };
 
-std::string handle_of(const TaskHandle& handle, const SecretKey& key) {
-  ByteWriter out;
-  out.varint(handle.queue);
-  out.varint(handle.task);
-  out.u64(sip_hash(key, out.view()));
-  return to_base64url(out.view());
+std::string encode_handle(const TaskHandle& handle) {
+  return to_base64(boost::json::serialize(
+      boost::json::object{{"taskId", handle.task_id}, {"sourceArn", handle.source_arn}}));
 }
 
-std::optional<TaskHandle> parse_handle(std::string_view text, const SecretKey& key) {
-  const auto bytes = from_base64url(text);
+std::optional<TaskHandle> decode_handle(std::string_view text) {
+  const auto bytes = from_base64(text);
   if (!bytes) return std::nullopt;
-  ByteReader in(*bytes);
-  TaskHandle handle;
-  handle.queue = in.varint();
-  handle.task = in.varint();
-  const std::string_view sealed(bytes->data(), bytes->size() - in.rest().size());
-  const std::uint64_t mac = in.u64();
-  if (!in.finished() || mac != sip_hash(key, sealed)) return std::nullopt;
-  return handle;
+  boost::system::error_code error;
+  const auto value = boost::json::parse(*bytes, error);
+  if (error || !value.is_object()) return std::nullopt;
+  const auto member = [&value](const char* name) -> const boost::json::string* {
+    const auto* found = value.get_object().if_contains(name);
+    return found ? found->if_string() : nullptr;
+  };
+  const auto* task = member("taskId");
+  const auto* source = member("sourceArn");
+  if (task == nullptr || source == nullptr) return std::nullopt;
+  return TaskHandle{{task->data(), task->size()}, {source->data(), source->size()}};
 }
 
 }  // namespace
@@ -80,6 +83,34 @@ MoveTasks::Task MoveTasks::decode(std::string_view bytes) {
 std::optional<MoveTasks::Task> MoveTasks::find(QueueNumber queue, std::uint64_t number) const {
   const auto bytes = state_.tx.get(keys::of(keys::task, queue, number));
   return bytes ? std::optional(decode(*bytes)) : std::nullopt;
+}
+
+// Nobody can guess it, and it need not be kept.
+std::string MoveTasks::id_of(QueueNumber queue, std::uint64_t task) const {
+  const auto half = [&](std::uint8_t which) {
+    ByteWriter out;
+    out.u8(which);
+    out.u64(queue);
+    out.u64(task);
+    return sip_hash(state_.service.key, out.view());
+  };
+  return Uuid::from_random_bits(half(0), half(1)).to_string();
+}
+
+std::string MoveTasks::handle_of(const Queue& queue, std::uint64_t task) const {
+  return encode_handle({id_of(queue.number(), task), arn_of(queue.definition.name)});
+}
+
+std::optional<MoveTasks::Task> MoveTasks::find_by_id(QueueNumber queue,
+                                                     const std::string& id) const {
+  const std::string prefix = keys::of(keys::task, queue);
+  const auto cursor = state_.reader.range(prefix, keys::after(prefix));
+  for (; cursor->valid(); cursor->next()) {
+    const std::uint64_t number = decode(cursor->value()).number;
+    if (id_of(queue, number) == id) return find(queue, number);
+  }
+  queue::check(*cursor);
+  return std::nullopt;
 }
 
 void MoveTasks::store(QueueNumber queue, const Task& task) {
@@ -149,7 +180,8 @@ Prepared MoveTasks::prepare(StartMessageMoveTask action, const Caller& caller) {
 }
 
 Outcome MoveTasks::apply(const Command& command, const command::StartTask& start) {
-  if (state_.find(start.queue) == nullptr) return queue_does_not_exist();
+  const Queue* queue = state_.find(start.queue);
+  if (queue == nullptr) return queue_does_not_exist();
   const std::string running_key = keys::of(keys::running_task, start.queue);
   if (state_.tx.get(running_key)) {
     return invalid_parameter(
@@ -168,24 +200,23 @@ Outcome MoveTasks::apply(const Command& command, const command::StartTask& start
   number.u64(task.number);
   state_.tx.put(running_key, number.take());
   running_[start.queue] = {task.number, command.time, false};
-  return StartMessageMoveTaskResult{handle_of({start.queue, task.number}, state_.service.key)};
+  return StartMessageMoveTaskResult{handle_of(*queue, task.number)};
 }
 
 Prepared MoveTasks::prepare(const CancelMessageMoveTask& action, const Caller& caller) {
-  const auto handle = parse_handle(action.task_handle, state_.service.key);
+  const auto handle = decode_handle(action.task_handle);
   if (!handle) {
     return Outcome(invalid_parameter("Value for parameter TaskHandle is invalid."));
   }
-  const Queue* queue = state_.find(handle->queue);
-  const auto task = queue ? find(handle->queue, handle->task) : std::nullopt;
+  const auto queue = open(handle->source_arn, caller, "SourceArn", "CancelMessageMoveTask");
+  if (!queue) return Outcome(queue.error());
+  const QueueNumber number = (*queue)->number();
+  const auto task = find_by_id(number, handle->task_id);
   if (!task) return Outcome(Error{ErrorCode::resource_not_found, "Task does not exist."});
-  if (caller.account != queue->definition.name.account) {
-    return Outcome(Error{ErrorCode::access_denied, "A task is cancelled by its own account."});
-  }
   if (task->status != "RUNNING") {
     return Outcome(Error{ErrorCode::unsupported_operation, "Only active tasks can be cancelled."});
   }
-  return state_.command(command::EndTask{handle->queue, handle->task, "CANCELLED", {}});
+  return state_.command(command::EndTask{number, task->number, "CANCELLED", {}});
 }
 
 Outcome MoveTasks::apply(const Command&, const command::EndTask& end) {
@@ -218,9 +249,7 @@ Outcome MoveTasks::answer(const ListMessageMoveTasks& action, const Caller& call
     const Task task = decode(cursor->value());
     MessageMoveTask shown;
     shown.status = task.status;
-    if (task.status == "RUNNING") {
-      shown.task_handle = handle_of({(*queue)->number(), task.number}, state_.service.key);
-    }
+    if (task.status == "RUNNING") shown.task_handle = handle_of(**queue, task.number);
     shown.source_arn = action.source_arn;
     shown.destination_arn = task.destination_arn;
     shown.messages_per_second_max = task.messages_per_second_max;

@@ -51,6 +51,9 @@ class MoveTasks {
   static std::string encode(const Task& task);
   static Task decode(std::string_view bytes);
   std::optional<Task> find(QueueNumber queue, std::uint64_t number) const;
+  std::string id_of(QueueNumber queue, std::uint64_t task) const;
+  std::string handle_of(const Queue& queue, std::uint64_t task) const;
+  std::optional<Task> find_by_id(QueueNumber queue, const std::string& id) const;
   void store(QueueNumber queue, const Task& task);
   boost::system::result<Queue*, Error> open(const std::string& arn, const Caller& caller,
                                             std::string_view parameter, std::string_view action);

@@ -29,6 +29,29 @@ void Moving::move_dead(Queue& queue, std::vector<PickedMessage> messages) {
   move(queue, std::move(messages), std::move(targets), 0);
 }
 
+// Makes a dead letter of it.
+void Moving::bury(MessageRecord& record, const Queue& queue, const PickedMessage& message) const {
+  record.dead_letter_source = arn_of(queue.definition.name);
+  record.receives += message.count;
+  if (queue.fifo()) {
+    record.sent = state_.now;
+    record.first_received = 0;
+    // Two messages that share an id are two dead letters.
+    record.deduplication_id = record.id.to_string();
+  } else {
+    record.first_received = message.first_received;
+  }
+}
+
+// What a task moves is a new message.
+void Moving::revive(MessageRecord& record) {
+  record.id = Uuid::from_random_bits(state_.random.next(), state_.random.next());
+  record.sent = state_.now;
+  record.first_received = 0;
+  record.receives = 0;
+  record.dead_letter_source.clear();
+}
+
 void Moving::move(Queue& queue, std::vector<PickedMessage> messages, std::vector<QueueName> targets,
                   std::uint64_t task) {
   command::MoveOut out{queue.number(), state_.safe_head(queue), task, {}};
@@ -37,14 +60,12 @@ void Moving::move(Queue& queue, std::vector<PickedMessage> messages, std::vector
     auto record = decode_message(message.record);
     if (!record) damaged("message");
     record->delay = 0;
-    // Back where it came from, it is no dead letter any more.
-    record->dead_letter_source = task == 0 ? arn_of(queue.definition.name) : std::string();
-    record->first_received = message.first_received;
-    if (queue.fifo()) {
-      record->sent = state_.now;
-      record->first_received = 0;
-      queue.fifo_messages->begin_removal(message.at.sequence);
+    if (task == 0) {
+      bury(*record, queue, message);
+    } else {
+      revive(*record);
     }
+    if (queue.fifo()) queue.fifo_messages->begin_removal(message.at.sequence);
     out.messages.push_back(
         {{message.at, message.group}, std::move(targets[i]), queue::encode(*record)});
   }

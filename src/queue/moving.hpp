@@ -47,6 +47,8 @@ class Moving {
   static std::string encode(QueueNumber source, const command::MovedMessage& message);
   static Entry decode(std::uint64_t sequence, std::string_view bytes);
 
+  void bury(MessageRecord& record, const Queue& queue, const PickedMessage& message) const;
+  void revive(MessageRecord& record);
   void move_dead(Queue& queue, std::vector<PickedMessage> messages);
   void emit_notes(Queue& queue);
   std::vector<Entry> read_window();

@@ -84,6 +84,7 @@ TEST(MessageRecord, ComesBackAsItWas) {
   message.deduplication_id = "d";
   message.trace_header = "t";
   message.dead_letter_source = "arn";
+  message.receives = 300;
   const Buffer record = encode(message);
   const auto decoded = decode_message(record);
   ASSERT_TRUE(decoded);
@@ -94,6 +95,7 @@ TEST(MessageRecord, ComesBackAsItWas) {
   EXPECT_EQ(decoded->trace_header, message.trace_header);
   EXPECT_EQ(decoded->dead_letter_source, message.dead_letter_source);
   EXPECT_EQ(decoded->attributes, message.attributes);
+  EXPECT_EQ(decoded->receives, message.receives);
   EXPECT_EQ(decoded->body, message.body);
   EXPECT_EQ(decoded->body.slab(), record.slab());
   const auto times = times_of(record.view());

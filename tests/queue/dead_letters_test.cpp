@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "base/base64.hpp"
 #include "queue/arn.hpp"
 #include "queue/loop.hpp"
 
@@ -52,8 +53,11 @@ TEST_P(DeadLetters, MoveAtTheReceiveOverTheLimit) {
   EXPECT_EQ(moved[0].message_id, sent.message_id);
   EXPECT_EQ(moved[0].body.view(), "m");
   EXPECT_EQ(moved[0].attributes.at("DeadLetterQueueSourceArn"), arn_of(named(source)));
-  EXPECT_EQ(moved[0].attributes.at("ApproximateReceiveCount"), "1");
-  if (!group()) {
+  // They are counted on.
+  EXPECT_EQ(moved[0].attributes.at("ApproximateReceiveCount"), "3");
+  if (group()) {
+    EXPECT_EQ(moved[0].attributes.at("MessageDeduplicationId"), sent.message_id);
+  } else {
     EXPECT_EQ(moved[0].attributes.at("SentTimestamp"), std::to_string(sent_at));
     EXPECT_EQ(moved[0].attributes.at("ApproximateFirstReceiveTimestamp"), first_received);
   }
@@ -159,6 +163,20 @@ TEST_P(DeadLetters, GoBackByAMoveTask) {
   EXPECT_EQ(loop.counts(dead), (Texts{"0", "0", "0"}));
 }
 
+TEST_P(DeadLetters, AreNewMessagesOnceATaskMovedThem) {
+  const Sent sent = loop.send(source, "m", group());
+  kill(loop, source, 2);
+  loop.ask<StartMessageMoveTaskResult>(StartMessageMoveTask{arn_of(named(dead)), {}, {}});
+  loop.advance(1'000);
+  const auto back = loop.receive(source);
+  ASSERT_EQ(back.size(), 1U);
+  EXPECT_NE(back[0].message_id, sent.message_id);
+  EXPECT_EQ(back[0].attributes.at("ApproximateReceiveCount"), "1");
+  EXPECT_EQ(back[0].attributes.at("ApproximateFirstReceiveTimestamp"), std::to_string(loop.time));
+  EXPECT_GE(back[0].attributes.at("SentTimestamp"), std::to_string(loop.time - 1'000));
+  EXPECT_FALSE(back[0].attributes.contains("DeadLetterQueueSourceArn"));
+}
+
 TEST_P(DeadLetters, AMoveTaskTakesWhatWasLookedAt) {
   loop.send(source, "m", group());
   for (int i = 0; i < 4; ++i) {
@@ -188,6 +206,30 @@ TEST_P(DeadLetters, AMoveTaskCanBeCancelled) {
   EXPECT_EQ(loop.counts(dead), (Texts{"3", "0", "0"}));
   EXPECT_EQ(loop.fails(CancelMessageMoveTask{handle}).code, ErrorCode::unsupported_operation);
   EXPECT_EQ(loop.fails(CancelMessageMoveTask{"nonsense"}).code, ErrorCode::invalid_parameter_value);
+}
+
+TEST_P(DeadLetters, AMoveTaskIsNamedByAnIdAndItsSource) {
+  loop.send(dead, "m", group());
+  const StartMessageMoveTask start{arn_of(named(dead)), arn_of(named(source)), 1};
+  loop.restart();
+  const auto handle = loop.ask<StartMessageMoveTaskResult>(start).task_handle;
+  const std::string readable = from_base64(handle).value_or("");
+  EXPECT_TRUE(readable.starts_with(R"({"taskId":")")) << readable;
+  EXPECT_TRUE(readable.ends_with(R"(","sourceArn":")" + arn_of(named(dead)) + "\"}")) << readable;
+  const auto fails = [&](std::size_t at, const std::string& with) {
+    std::string other = readable;
+    other.replace(at, with.size(), with);
+    return loop.fails(CancelMessageMoveTask{to_base64(other)});
+  };
+  const std::size_t in_id = readable.find("-");
+  EXPECT_EQ(fails(in_id, "xx").code, ErrorCode::resource_not_found);
+  EXPECT_EQ(fails(in_id, "xx").message, "Task does not exist.");
+  EXPECT_EQ(fails(readable.find("dead"), "none").message,
+            "The resource that you specified for the SourceArn parameter doesn't exist.");
+  EXPECT_EQ(fails(0, "[").code, ErrorCode::invalid_parameter_value);
+  const auto other = loop.fails(CancelMessageMoveTask{handle}, {"111111111111", "someone"});
+  EXPECT_EQ(other.code, ErrorCode::access_denied);
+  loop.ask<CancelMessageMoveTaskResult>(CancelMessageMoveTask{handle});
 }
 
 TEST_P(DeadLetters, MayHaveDeadLettersOfTheirOwn) {
