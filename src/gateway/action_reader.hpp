@@ -18,6 +18,7 @@
 #include "gateway/member_name.hpp"
 #include "gateway/queue_url.hpp"
 #include "queue/actions.hpp"
+#include "queue/message_checks.hpp"
 
 namespace canopy::gateway {
 
@@ -38,6 +39,7 @@ struct ReadContext {
   Place place;                                 // of the caller
   std::optional<queue::QueueName> path_queue;  // named by the request's own path
   std::size_t batch_entries_max = 10;
+  std::string_view trace = {};  // of the request, for messages that have none
 };
 
 // An entry of a batch, where an error names a member of it. Made a text only then.
@@ -165,17 +167,20 @@ class ActionReader {
   }
 
   queue::Action untag_queue() {
-    queue::UntagQueue action{queue(), fields_.texts({"TagKeys", "TagKey"})};
-    if (action.keys.empty()) errors_.add(missing_parameter("TagKeys"));
+    queue::UntagQueue action{queue(), filled_texts({"TagKeys", "TagKey"})};
+    if (action.keys.empty())
+      errors_.add(failure(queue::ErrorCode::invalid_parameter_value,
+                          "Tag keys must be between 1 and 128 characters in length."));
     return action;
   }
 
   queue::Action add_permission() {
     queue::AddPermission action{queue(), required("Label"),
-                                fields_.texts({"AWSAccountIds", "AWSAccountId"}),
-                                fields_.texts({"Actions", "ActionName"})};
-    if (action.accounts.empty()) errors_.add(missing_parameter("AWSAccountIds"));
-    if (action.actions.empty()) errors_.add(missing_parameter("ActionName"));
+                                filled_texts({"AWSAccountIds", "AWSAccountId"}),
+                                filled_texts({"Actions", "ActionName"})};
+    if (action.accounts.empty())
+      errors_.add(invalid_parameter("[]", "PrincipalId", "Unable to verify."));
+    if (action.actions.empty()) errors_.add(missing_parameter("Actions"));
     return action;
   }
 
@@ -217,6 +222,8 @@ class ActionReader {
                         fmt::format("Message system attribute name '{}' is invalid.", name)));
           entry.trace_header = attribute(value).value;
         });
+    if (!context_.trace.empty() && queue::is_message_text(context_.trace))
+      entry.trace_of_request.emplace(context_.trace);
     entry.delay_seconds = fields.integer("DelaySeconds");
     entry.deduplication_id = optional_text(fields, "MessageDeduplicationId");
     entry.group_id = optional_text(fields, "MessageGroupId");
@@ -245,16 +252,25 @@ class ActionReader {
     action.visibility_timeout = fields_.integer("VisibilityTimeout");
     action.wait_time_seconds = fields_.integer("WaitTimeSeconds");
     action.attempt_id = optional_text("ReceiveRequestAttemptId");
-    action.system_attribute_names = fields_.texts({"AttributeNames", "AttributeName"});
-    for (auto& name : fields_.texts({"MessageSystemAttributeNames", "MessageSystemAttributeName"}))
-      action.system_attribute_names.push_back(std::move(name));
+    action.system_attribute_names = system_attribute_names();
     action.message_attribute_names =
         fields_.texts({"MessageAttributeNames", "MessageAttributeName"});
     return action;
   }
 
+  // Of the two members that ask for the same, each protocol prefers one.
+  std::vector<std::string> system_attribute_names() {
+    MemberName first{"MessageSystemAttributeNames", "MessageSystemAttributeName"};
+    MemberName second{"AttributeNames", "AttributeName"};
+    if (Fields::prefers_older_names) std::swap(first, second);
+    auto names = fields_.texts(first);
+    return names.empty() ? fields_.texts(second) : names;
+  }
+
   queue::Action peek_message() {
-    return queue::PeekMessage{queue(), fields_.integer("MaxNumberOfMessages")};
+    return queue::PeekMessage{queue(), fields_.integer("MaxNumberOfMessages"),
+                              fields_.boolean("ShowInvisible").value_or(false),
+                              fields_.boolean("ShowDelayed").value_or(false)};
   }
 
   queue::Action delete_message() {
@@ -360,6 +376,13 @@ class ActionReader {
     return text ? std::optional<std::string>(*text) : std::nullopt;
   }
   std::optional<std::string> optional_text(MemberName name) { return optional_text(fields_, name); }
+
+  // The query protocol has an empty text for an empty list.
+  std::vector<std::string> filled_texts(MemberName name) {
+    auto texts = fields_.texts(name);
+    std::erase(texts, std::string());
+    return texts;
+  }
 
   std::string required(MemberName name) {
     const auto text = fields_.text(name);

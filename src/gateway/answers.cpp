@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "gateway/json_writer.hpp"
+#include "gateway/plain_json_writer.hpp"
 #include "gateway/result_writer.hpp"
 #include "gateway/xml_writer.hpp"
 
@@ -52,6 +53,35 @@ std::string failure_in_json(const Failure& failure) {
   return body;
 }
 
+// As AWS, or inside of what XML has for a root.
+std::string failure_in_plain_json(const Failure& failure, bool with_root,
+                                  std::string_view request_id) {
+  std::string error;
+  append_json_object(error, [&](JsonWriter& writer) {
+    writer.text("Code", failure.info.query_code);
+    writer.text("Message", query_message(failure));
+    writer.text("Type", failure.info.sender_fault ? "Sender" : "Receiver");
+  });
+  const std::string body = fmt::format(R"({{"Error":{},"RequestId":"{}"}})", error, request_id);
+  return with_root ? fmt::format(R"({{"ErrorResponse":{}}})", body) : body;
+}
+
+std::string result_in_plain_json(std::string_view action, const queue::Result& result,
+                                 const Place& place, PlainJsonWriter::Style style,
+                                 std::string_view request_id) {
+  std::string members;
+  {
+    PlainJsonWriter writer(members, style);
+    write_members(writer, action, result, place);
+  }
+  const bool has_result = !std::holds_alternative<queue::Done>(result);
+  const std::string whole =
+      has_result ? fmt::format(R"("{}Result":{},)", action, members == "{}" ? "null" : members)
+                 : std::string();
+  return fmt::format(R"({{"{}Response":{{{}"ResponseMetadata":{{"RequestId":"{}"}}}}}})", action,
+                     whole, request_id);
+}
+
 std::string failure_in_xml(const Failure& failure, std::string_view request_id) {
   std::string body(xml_prolog);
   if (failure.info.query_code == "UnknownOperationException")
@@ -84,12 +114,18 @@ Answer write_result(Protocol protocol, std::string_view action, const queue::Res
                     const Place& place, std::string request_id) {
   Answer answer;
   answer.body.reserve(size_hint(result));
-  const bool has_result = !std::holds_alternative<queue::Done>(result);
   if (protocol == Protocol::json) {
     answer.content_type = json_type;
     append_json_object(answer.body,
                        [&](JsonWriter& writer) { write_members(writer, action, result, place); });
+  } else if (protocol != Protocol::query) {
+    using Style = PlainJsonWriter::Style;
+    answer.content_type = plain_json_type;
+    answer.body = result_in_plain_json(
+        action, result, place, protocol == Protocol::query_json ? Style::aws : Style::elements,
+        request_id);
   } else {
+    const bool has_result = !std::holds_alternative<queue::Done>(result);
     answer.content_type = xml_type;
     XmlWriter writer(answer.body);
     write_members(writer, action, result, place);
@@ -107,6 +143,9 @@ Answer write_failure(Protocol protocol, const Failure& failure, std::string requ
     answer.body = failure_in_json(failure);
     answer.query_error = fmt::format("{};{}", failure.info.query_code,
                                      failure.info.sender_fault ? "Sender" : "Receiver");
+  } else if (protocol != Protocol::query) {
+    answer.content_type = plain_json_type;
+    answer.body = failure_in_plain_json(failure, protocol == Protocol::peek_json, request_id);
   } else {
     answer.content_type = xml_type;
     answer.body = failure_in_xml(failure, request_id);

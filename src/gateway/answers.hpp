@@ -1,4 +1,4 @@
-// Answers of both protocols, from results and failures. Pure functions.
+// Answers of all protocols, from results and failures. Pure functions.
 #pragma once
 
 #include <string>
@@ -11,7 +11,11 @@
 
 namespace canopy::gateway {
 
-enum class Protocol : std::uint8_t { json, query };
+// query_json: the query protocol where JSON was asked for. peek_json: as emulators
+// answer a look at a queue.
+enum class Protocol : std::uint8_t { json, query, query_json, peek_json };
+
+inline constexpr std::string_view plain_json_type = "application/json";
 
 // The namespaces of the two services' answers in XML.
 inline constexpr std::string_view sqs_namespace = "http://queue.amazonaws.com/doc/2012-11-05/";

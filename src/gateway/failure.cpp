@@ -37,6 +37,15 @@ Failure invalid_action(std::string_view action) {
                 fmt::format("The action {} is not valid for this endpoint.", action));
 }
 
+Failure no_queue() {
+  return failure(queue::ErrorCode::queue_does_not_exist, "The specified queue does not exist.");
+}
+
+Failure not_a_receive() {
+  return common("InvalidRequest", "InvalidRequest", 400,
+                "This endpoint only accepts ReceiveMessage calls");
+}
+
 Failure invalid_address(std::string_view queue_url) {
   return {of_queues,
           {"InvalidAddress", "InvalidAddress", 404, true},

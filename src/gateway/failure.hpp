@@ -23,6 +23,8 @@ Failure failure(queue::ErrorCode code, std::string message);
 Failure serialization_failure(std::string message);
 Failure unknown_operation();
 Failure invalid_action(std::string_view action);
+Failure no_queue();
+Failure not_a_receive();
 Failure invalid_address(std::string_view queue_url);
 Failure request_too_large();
 

@@ -9,9 +9,7 @@
 #include "gateway/json_request.hpp"
 #include "gateway/json_writer.hpp"
 #include "gateway/percent.hpp"
-#include "gateway/plain_json_writer.hpp"
 #include "gateway/query_request.hpp"
-#include "gateway/result_writer.hpp"
 #include "gateway/xml_writer.hpp"
 
 namespace canopy::gateway {
@@ -21,7 +19,7 @@ namespace {
 constexpr std::string_view sqs_target = "AmazonSQS.";
 constexpr std::string_view sts_target = "AWSSecurityTokenServiceV20110615.";
 constexpr std::string_view peek_path = "/_aws/sqs/messages";
-constexpr std::string_view plain_json_type = "application/json";
+constexpr std::string_view trace_field = "x-amzn-trace-id";
 
 // Looking at a queue without an SDK shows this many messages.
 constexpr std::int64_t peek_messages_max = 1'000;
@@ -31,6 +29,10 @@ std::size_t index_of(std::string_view action) { return action_index(action).valu
 // Actions that are not about the queue whose URL they are sent to.
 bool is_about_no_queue(std::string_view action) {
   return action == "CreateQueue" || action == "ListQueues";
+}
+
+bool wants_json(const Request& request) {
+  return request.field("accept").find(plain_json_type) != std::string_view::npos;
 }
 
 }  // namespace
@@ -66,6 +68,7 @@ Front::Taken Front::take_json(const Request& request, std::string_view target, s
   if (who.has_error()) return fail(Protocol::json, *action, who.error());
   ReadContext context{place_of(request, *who), std::nullopt, shared_.options.batch_entries_max};
   context.path_queue = parse_queue_url(request.path(), context.place);
+  context.trace = request.field(trace_field);
   return take_action(*action, request.body, *who, std::move(context));
 }
 
@@ -85,39 +88,42 @@ Front::Taken Front::take_action(std::size_t action, std::string_view body, const
   if (auto own = answer_own(Protocol::json, action, who)) return *std::move(own);
   auto read = read_json_request(action_names[action], body, context);
   if (read.has_error()) return fail(Protocol::json, action, read.error());
-  return Work{who.caller, *std::move(read), {Reply::Form::json, action, std::move(context.place)}};
+  return Work{who.caller, *std::move(read), {Protocol::json, action, std::move(context.place)}};
 }
 
 Front::Taken Front::take_query(const Request& request, std::int64_t now) {
+  const Protocol protocol = wants_json(request) ? Protocol::query_json : Protocol::query;
   QueryTree parameters;
   if (!parameters.add(request.query()) ||
       (request.method == "POST" && !parameters.add(request.body)))
-    return fail(Protocol::query, invalid_parameter("", "Action", "Too many parameters."));
+    return fail(protocol, invalid_parameter("", "Action", "Too many parameters."));
   const auto* node = parameters.root().child("Action");
   if (!node || !node->value) return fail(Protocol::query, unknown_operation());
   const std::string_view name = *node->value;
   const auto action = action_index(name);
-  if (!action) return fail(Protocol::query, invalid_action(name));
+  if (!action) return fail(protocol, invalid_action(name));
   shared_.statistics.count_call(*action);
   const auto who = identify(request, now);
-  if (who.has_error()) return fail(Protocol::query, *action, who.error());
-  if (auto own = answer_own(Protocol::query, *action, *who)) return *std::move(own);
+  if (who.has_error()) return fail(protocol, *action, who.error());
+  if (auto own = answer_own(protocol, *action, *who)) return *std::move(own);
   ReadContext context{place_of(request, *who), std::nullopt, shared_.options.batch_entries_max};
   context.path_queue = parse_queue_url(request.path(), context.place);
+  context.trace = request.field(trace_field);
   if (context.path_queue && is_about_no_queue(name))
-    return fail(Protocol::query, *action, invalid_action(name));
+    return fail(protocol, *action, invalid_action(name));
   auto read = read_query_request(name, parameters, context);
-  if (read.has_error()) return fail(Protocol::query, *action, read.error());
-  return Work{
-      who->caller, *std::move(read), {Reply::Form::query, *action, std::move(context.place)}};
+  if (read.has_error()) return fail(protocol, *action, read.error());
+  return Work{who->caller, *std::move(read), {protocol, *action, std::move(context.place)}};
 }
 
 // /_aws/sqs/messages?QueueUrl=URL or /_aws/sqs/messages/REGION/ACCOUNT/NAME;
 // also a receive of an SDK that has it for an endpoint, so that it peeks.
 Front::Taken Front::take_peek(const Request& request, std::string_view rest, std::int64_t now) {
-  const bool sdk = !request.field("x-amz-target").empty();
-  const bool plain = request.field("accept").find("json") != std::string_view::npos;
-  const Protocol protocol = sdk ? Protocol::json : Protocol::query;
+  const std::string_view target = request.field("x-amz-target");
+  const bool sdk = !target.empty();
+  const Protocol protocol = sdk                   ? Protocol::json
+                            : wants_json(request) ? Protocol::peek_json
+                                                  : Protocol::query;
   const std::size_t action = index_of("PeekMessage");
   shared_.statistics.count_call(action);
   const auto who = identify(request, now);
@@ -129,36 +135,29 @@ Front::Taken Front::take_peek(const Request& request, std::string_view rest, std
   if (!parameters.add(request.query()) ||
       (request.method == "POST" && !sdk && !parameters.add(request.body)))
     return fail(protocol, action, invalid_parameter("", "Action", "Too many parameters."));
+  const auto value_of = [&parameters](std::string_view name) {
+    const auto* node = parameters.root().child(name);
+    return node ? node->value.value_or("") : std::string_view();
+  };
+  const std::string_view asked = value_of("Action");
+  const bool receives =
+      sdk ? target.ends_with(".ReceiveMessage") : asked.empty() || asked == "ReceiveMessage";
+  if (!receives) return fail(protocol, action, not_a_receive());
+  if (!sdk && !context.path_queue && value_of("QueueUrl").empty())
+    return fail(protocol, action, no_queue());
   auto read = sdk ? read_json_request("PeekMessage", request.body, context)
                   : read_query_request("PeekMessage", parameters, context);
   if (read.has_error()) return fail(protocol, action, read.error());
   std::get<queue::PeekMessage>(*read).messages_max = peek_messages_max;
-  const Reply::Form form = sdk     ? Reply::Form::json
-                           : plain ? Reply::Form::plain_json
-                                   : Reply::Form::query;
-  return Work{who->caller, *std::move(read), {form, action, std::move(context.place)}};
+  return Work{who->caller, *std::move(read), {protocol, action, std::move(context.place)}};
 }
 
 Answer Front::finish(const Reply& reply, const queue::Outcome& outcome) {
-  const Protocol protocol = reply.form == Reply::Form::json ? Protocol::json : Protocol::query;
-  if (outcome.has_error()) return fail(protocol, reply.action, failure_of(outcome.error()));
+  if (outcome.has_error()) return fail(reply.protocol, reply.action, failure_of(outcome.error()));
   // A peek answers in the shape of a receive, which is what its callers read.
   std::string_view action = action_names[reply.action];
   if (action == "PeekMessage") action = "ReceiveMessage";
-  if (reply.form != Reply::Form::plain_json)
-    return write_result(protocol, action, *outcome, reply.place, request_id());
-  Answer answer;
-  answer.content_type = plain_json_type;
-  answer.request_id = request_id();
-  std::string members;
-  {
-    PlainJsonWriter writer(members);
-    std::visit(ResultWriter<PlainJsonWriter>(writer, reply.place), *outcome);
-  }
-  answer.body = fmt::format(
-      R"({{"{0}Response":{{"{0}Result":{1},"ResponseMetadata":{{"RequestId":"{2}"}}}}}})", action,
-      members == "{}" ? "null" : members, answer.request_id);
-  return answer;
+  return write_result(reply.protocol, action, *outcome, reply.place, request_id());
 }
 
 Front::Taken Front::health() {

@@ -55,8 +55,7 @@ struct Shared {
 
 // How the outcome of an action is written.
 struct Reply {
-  enum class Form : std::uint8_t { json, query, plain_json };
-  Form form = Form::json;
+  Protocol protocol = Protocol::json;
   std::size_t action = 0;  // index in action_names
   Place place;
 };

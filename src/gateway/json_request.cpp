@@ -44,6 +44,8 @@ struct JsonRequest {
 
 class JsonFields {
  public:
+  static constexpr bool prefers_older_names = false;
+
   JsonFields(const json::object& object, JsonRequest& request)
       : object_(&object), request_(&request), errors_(&request.errors) {}
 

@@ -26,6 +26,11 @@ class JsonWriter {
     begin(name);
     append_json_string(out_, value);
   }
+  void none(std::string_view) {}
+  void empty_list(std::string_view name) {
+    begin(name);
+    out_ += "[]";
+  }
   void number(std::string_view name, std::int64_t value) {
     begin(name);
     out_ += std::to_string(value);

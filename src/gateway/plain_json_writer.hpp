@@ -1,6 +1,6 @@
-// Writes the members of XML answers as JSON, element by element: an element that
-// comes once is a value, one that repeats an array. So did AWS's older JSON, and
-// emulators where people look at queues with a browser.
+// Writes the members of XML answers as JSON, with maps as lists of Name and Value:
+// in AWS's way, which the query protocol answers where JSON was asked for, or element
+// by element, as emulators do where people look at queues with a browser.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,12 @@ namespace canopy::gateway {
 
 class PlainJsonWriter {
  public:
-  explicit PlainJsonWriter(std::string& out) : out_(out) { out_ += '{'; }
+  enum class Style : std::uint8_t {
+    aws,      // lists are arrays under their own names; what is not there is null
+    elements  // an element that comes once is a value, one that repeats an array
+  };
+
+  PlainJsonWriter(std::string& out, Style style) : out_(out), style_(style) { out_ += '{'; }
   PlainJsonWriter(const PlainJsonWriter&) = delete;
   PlainJsonWriter& operator=(const PlainJsonWriter&) = delete;
   ~PlainJsonWriter() { out_ += '}'; }
@@ -23,6 +28,12 @@ class PlainJsonWriter {
     begin(name);
     append_json_string(out_, value);
   }
+  void none(std::string_view name) {
+    if (style_ != Style::aws) return;
+    begin(name);
+    out_ += "null";
+  }
+  void empty_list(std::string_view) {}
   void number(std::string_view name, std::int64_t value) {
     begin(name);
     out_ += std::to_string(value);
@@ -49,7 +60,7 @@ class PlainJsonWriter {
   template <class List, class Write>
   void structures(MemberName name, const List& list, Write write) {
     elements(name, list, [&](const auto& element) {
-      PlainJsonWriter writer(out_);
+      PlainJsonWriter writer(out_, style_);
       write(writer, element);
     });
   }
@@ -59,7 +70,7 @@ class PlainJsonWriter {
     structures(name, map, [&](PlainJsonWriter& writer, const auto& entry) {
       writer.text("Name", entry.first);
       writer.begin("Value");
-      PlainJsonWriter value(out_);
+      PlainJsonWriter value(out_, writer.style_);
       write(value, entry.second);
     });
   }
@@ -72,21 +83,31 @@ class PlainJsonWriter {
     out_ += ':';
   }
 
+  // Which AWS spells otherwise here.
+  static std::string_view list_name(std::string_view name) {
+    if (name == "Messages") return "messages";
+    return name == "QueueUrls" ? "queueUrls" : name;
+  }
+
   template <class List, class Write>
   void elements(MemberName name, const List& list, Write write) {
-    if (list.empty()) return;
-    begin(name.query);
-    if (list.size() > 1) out_ += '[';
+    const bool aws = style_ == Style::aws;
+    const std::string_view written = aws ? list_name(name.json) : name.query;
+    if (list.empty()) return none(written);
+    begin(written);
+    const bool array = aws || list.size() > 1;
+    if (array) out_ += '[';
     bool first = true;
     for (const auto& element : list) {
       if (!first) out_ += ',';
       first = false;
       write(element);
     }
-    if (list.size() > 1) out_ += ']';
+    if (array) out_ += ']';
   }
 
   std::string& out_;
+  Style style_;
   bool first_ = true;
 };
 

@@ -41,6 +41,8 @@ std::vector<const Node*> elements_of(const Node* list) {
 
 class QueryFields {
  public:
+  static constexpr bool prefers_older_names = true;
+
   QueryFields(const Node& node, FieldErrors& errors) : node_(&node), errors_(&errors) {}
 
   std::optional<std::string_view> text(MemberName name) const {
@@ -60,9 +62,10 @@ class QueryFields {
   std::optional<bool> boolean(MemberName name) const {
     const auto value = text(name);
     if (!value || value->empty()) return std::nullopt;
-    if (*value != "true" && *value != "false")
+    const bool yes = *value == "true" || *value == "True" || *value == "1";
+    if (!yes && *value != "false" && *value != "False" && *value != "0")
       errors_->add(invalid_parameter(*value, name.query, "Must be true or false."));
-    return *value == "true";
+    return yes;
   }
 
   std::optional<std::string> blob(MemberName name) const {

@@ -1,5 +1,5 @@
 // Writes the members of the queue service's results, whatever the protocol:
-// Writer is JsonWriter or XmlWriter.
+// Writer is JsonWriter, PlainJsonWriter or XmlWriter.
 #pragma once
 
 #include <string_view>
@@ -75,6 +75,7 @@ class ResultWriter {
   }
 
   void operator()(const queue::ListMessageMoveTasksResult& result) {
+    if (result.tasks.empty()) writer_.empty_list("Results");
     writer_.structures({"Results", "ListMessageMoveTasksResultEntry"}, result.tasks, task);
   }
 
@@ -84,7 +85,11 @@ class ResultWriter {
 
  private:
   static void optional(Writer& writer, std::string_view name, std::string_view value) {
-    if (!value.empty()) writer.text(name, value);
+    if (value.empty()) {
+      writer.none(name);
+    } else {
+      writer.text(name, value);
+    }
   }
   void optional(std::string_view name, std::string_view value) { optional(writer_, name, value); }
 

@@ -26,6 +26,8 @@ class XmlWriter {
     append_xml_text(out_, value);
     close(name);
   }
+  void none(std::string_view) {}
+  void empty_list(std::string_view) {}
   void number(std::string_view name, std::int64_t value) { text(name, std::to_string(value)); }
   void boolean(std::string_view name, bool value) { text(name, value ? "true" : "false"); }
   void blob(std::string_view name, std::string_view bytes) { text(name, to_base64(bytes)); }

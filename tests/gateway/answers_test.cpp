@@ -119,6 +119,59 @@ TEST(Answers, SayNothingWhereThereIsNoResult) {
   EXPECT_EQ(xml("DeleteQueue", queue::Done{}).body, in_xml("DeleteQueue", ""));
 }
 
+TEST(Answers, OfTheQueryProtocolWhereJsonWasAskedFor) {
+  const auto plain = [](std::string_view action, const queue::Result& result) {
+    const Answer answer = write_result(Protocol::query_json, action, result, place, "id");
+    EXPECT_EQ(answer.content_type, "application/json");
+    return answer.body;
+  };
+  const std::string end = R"("ResponseMetadata":{"RequestId":"id"}}})";
+  EXPECT_EQ(plain("SendMessage", queue::Sent{"", "m", "b5", "", "", ""}),
+            R"({"SendMessageResponse":{"SendMessageResult":{"MessageId":"m",)"
+            R"("MD5OfMessageBody":"b5","MD5OfMessageAttributes":null,)"
+            R"("MD5OfMessageSystemAttributes":null,"SequenceNumber":null},)" +
+                end);
+  queue::Message message;
+  message.message_id = "m";
+  message.receipt_handle = "h";
+  message.body = Buffer::copy_of("b");
+  message.body_md5 = "b5";
+  message.attributes = {{"SenderId", "s"}};
+  EXPECT_EQ(plain("ReceiveMessage", queue::ReceiveMessageResult{{message}}),
+            R"({"ReceiveMessageResponse":{"ReceiveMessageResult":{"messages":[{"MessageId":"m",)"
+            R"("ReceiptHandle":"h","MD5OfBody":"b5","Body":"b",)"
+            R"("Attributes":[{"Name":"SenderId","Value":"s"}],"MD5OfMessageAttributes":null,)"
+            R"("MessageAttributes":null}]},)" +
+                end);
+  EXPECT_EQ(plain("ReceiveMessage", queue::ReceiveMessageResult{}),
+            R"({"ReceiveMessageResponse":{"ReceiveMessageResult":{"messages":null},)" + end);
+  EXPECT_EQ(
+      plain("ListQueues", queue::ListQueuesResult{}),
+      R"({"ListQueuesResponse":{"ListQueuesResult":{"queueUrls":null,"NextToken":null},)" + end);
+  EXPECT_EQ(plain("DeleteQueue", queue::Done{}), R"({"DeleteQueueResponse":{)" + end);
+}
+
+TEST(Answers, FailuresWhereJsonWasAskedFor) {
+  const Failure missing =
+      failure(queue::ErrorCode::queue_does_not_exist, "The specified queue does not exist.");
+  const std::string error =
+      R"({"Error":{"Code":"AWS.SimpleQueueService.NonExistentQueue","Message":"The specified )"
+      R"(queue does not exist for this wsdl version.","Type":"Sender"},"RequestId":"id"})";
+  const Answer answer = write_failure(Protocol::query_json, missing, "id");
+  EXPECT_EQ(answer.body, error);
+  EXPECT_EQ(answer.status, 400U);
+  EXPECT_EQ(answer.content_type, "application/json");
+  EXPECT_EQ(write_failure(Protocol::peek_json, missing, "id").body,
+            R"({"ErrorResponse":)" + error + "}");
+}
+
+TEST(Answers, ListTasksEvenWhereThereAreNone) {
+  const queue::ListMessageMoveTasksResult none;
+  EXPECT_EQ(json("ListMessageMoveTasks", none).body, R"({"Results":[]})");
+  EXPECT_EQ(xml("ListMessageMoveTasks", none).body,
+            in_xml("ListMessageMoveTasks", "<ListMessageMoveTasksResult/>"));
+}
+
 TEST(Answers, FailuresInBothProtocols) {
   const Failure missing =
       failure(queue::ErrorCode::queue_does_not_exist, "The specified queue does not exist.");

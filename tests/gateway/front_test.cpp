@@ -47,10 +47,10 @@ class FrontTest : public testing::Test {
 
 TEST_F(FrontTest, TellsTheProtocolByTheTarget) {
   const Work in_json = work(json("AmazonSQS.PurgeQueue", R"({"QueueUrl":"/000000000000/q"})"));
-  EXPECT_EQ(in_json.reply.form, Reply::Form::json);
+  EXPECT_EQ(in_json.reply.protocol, Protocol::json);
   EXPECT_EQ(std::get<queue::PurgeQueue>(in_json.action).queue.name, "q");
   const Work in_query = work(get("/000000000000/q?Action=PurgeQueue"));
-  EXPECT_EQ(in_query.reply.form, Reply::Form::query);
+  EXPECT_EQ(in_query.reply.protocol, Protocol::query);
   EXPECT_EQ(std::get<queue::PurgeQueue>(in_query.action).queue.name, "q");
 }
 
@@ -136,6 +136,47 @@ TEST_F(FrontTest, PeeksForBrowsersAndForClients) {
       json("AmazonSQS.ReceiveMessage", R"({"QueueUrl":"/000000000000/q"})", "/_aws/sqs/messages"));
   EXPECT_TRUE(std::holds_alternative<queue::PeekMessage>(client.action));
   EXPECT_EQ(front_.finish(client.reply, queue::ReceiveMessageResult{}).body, "{}");
+}
+
+TEST_F(FrontTest, PeeksAtAQueueAndDoesNothingElse) {
+  const std::string path = "/_aws/sqs/messages";
+  EXPECT_NE(answer(get(path)).body.find("NonExistentQueue"), std::string::npos);
+  const std::string sent = path + "?Action=SendMessage&QueueUrl=q";
+  const Answer refused = answer(get(sent));
+  EXPECT_EQ(refused.status, 400U);
+  EXPECT_NE(refused.body.find("This endpoint only accepts ReceiveMessage calls"),
+            std::string::npos);
+  EXPECT_EQ(answer(json("AmazonSQS.SendMessage", R"({"QueueUrl":"q"})", path)).query_error,
+            "InvalidRequest;Sender");
+  Request in_json = get(path);
+  in_json.fields.push_back({"Accept", "application/json"});
+  EXPECT_EQ(answer(in_json).body.find(R"({"ErrorResponse":{"Error":{"Code":)"), 0U);
+  const std::string all = path + "?QueueUrl=q&ShowInvisible=true&ShowDelayed=true";
+  const Work shown = work(get(all));
+  EXPECT_TRUE(std::get<queue::PeekMessage>(shown.action).show_invisible);
+  EXPECT_TRUE(std::get<queue::PeekMessage>(shown.action).show_delayed);
+}
+
+TEST_F(FrontTest, AnswersTheQueryProtocolInJsonIfAsked) {
+  Request request = get("/?Action=GetQueueUrl&QueueName=q");
+  request.fields.push_back({"Accept", "application/json"});
+  EXPECT_EQ(work(request).reply.protocol, Protocol::query_json);
+  request.target = "/?Action=Dance";
+  EXPECT_EQ(answer(request).body.find(R"({"Error":{"Code":"InvalidAction")"), 0U);
+}
+
+TEST_F(FrontTest, GivesTheTraceOfARequestToItsMessages) {
+  const Field trace{"X-Amzn-Trace-Id", "Root=1"};
+  Request one = json("AmazonSQS.SendMessage", R"({"QueueUrl":"q","MessageBody":"m"})");
+  one.fields.push_back(trace);
+  EXPECT_EQ(std::get<queue::SendMessage>(work(one).action).entry.trace_of_request, "Root=1");
+  Request batch =
+      get("/?Action=SendMessageBatch&QueueUrl=q&SendMessageBatchRequestEntry.1.Id=a&"
+          "SendMessageBatchRequestEntry.1.MessageBody=m");
+  batch.fields.push_back(trace);
+  const Work work_of_batch = work(batch);
+  const auto& entries = std::get<queue::SendMessageBatch>(work_of_batch.action).entries;
+  EXPECT_EQ(entries.at(0).trace_of_request, "Root=1");
 }
 
 TEST_F(FrontTest, TakesNewKeysFromTheNextRequestOn) {

@@ -101,14 +101,14 @@ TEST(JsonRequest, IgnoresUnknownMembersAndNull) {
   EXPECT_EQ(receive.messages_max, std::nullopt);
 }
 
-TEST(JsonRequest, ReadsBothListsOfSystemAttributes) {
+TEST(JsonRequest, PrefersTheNewerListOfSystemAttributes) {
   const auto receive = read<queue::ReceiveMessage>(
       "ReceiveMessage",
       "{" + json_url +
           R"(,"AttributeNames":["SenderId"],)"
           R"("MessageSystemAttributeNames":["All"],"MessageAttributeNames":["a.*"],)"
           R"("MaxNumberOfMessages":10,"VisibilityTimeout":0,"WaitTimeSeconds":20})");
-  EXPECT_EQ(receive.system_attribute_names, (std::vector<std::string>{"SenderId", "All"}));
+  EXPECT_EQ(receive.system_attribute_names, std::vector<std::string>{"All"});
   EXPECT_EQ(receive.message_attribute_names, std::vector<std::string>{"a.*"});
   EXPECT_EQ(receive.visibility_timeout, 0);
 }

@@ -52,6 +52,31 @@ TEST(QueryRequest, ReadsListsInTheOrderOfTheirNumbersAndInEitherSpelling) {
   EXPECT_EQ(member.names, (std::vector<std::string>{"a", "b"}));
 }
 
+TEST(QueryRequest, PrefersTheOlderListOfSystemAttributes) {
+  const auto both = read_query<queue::ReceiveMessage>(
+      "ReceiveMessage",
+      query_url + "&AttributeName.1=SenderId&MessageSystemAttributeName.1=SentTimestamp");
+  EXPECT_EQ(both.system_attribute_names, std::vector<std::string>{"SenderId"});
+  const auto newer = read_query<queue::ReceiveMessage>(
+      "ReceiveMessage", query_url + "&MessageSystemAttributeName.1=SentTimestamp");
+  EXPECT_EQ(newer.system_attribute_names, std::vector<std::string>{"SentTimestamp"});
+}
+
+TEST(QueryRequest, TakesAnEmptyTextForAnEmptyList) {
+  EXPECT_EQ(query_refusal("UntagQueue", query_url + "&TagKeys=").message,
+            "Tag keys must be between 1 and 128 characters in length.");
+}
+
+TEST(QueryRequest, ReadsBooleansInEverySpelling) {
+  for (const char* yes : {"true", "True", "1"})
+    EXPECT_TRUE(read_query<queue::PeekMessage>("PeekMessage", query_url + "&ShowDelayed=" + yes)
+                    .show_delayed);
+  for (const char* no : {"false", "False", "0"})
+    EXPECT_FALSE(read_query<queue::PeekMessage>("PeekMessage", query_url + "&ShowDelayed=" + no)
+                     .show_delayed);
+  EXPECT_FALSE(query_refusal("PeekMessage", query_url + "&ShowDelayed=maybe").message.empty());
+}
+
 TEST(QueryRequest, ReadsMessageAttributes) {
   const auto send = read_query<queue::SendMessage>(
       "SendMessage",

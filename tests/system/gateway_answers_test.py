@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What canopyd's gateway answers, field by field as AWS does, by both protocols."""
+import base64
 import concurrent.futures
 import contextlib
 import hashlib
@@ -325,6 +326,47 @@ class Answers(unittest.TestCase):
         answer = self.query.ask("GetQueueUrl", QueueName=queue, QueueOwnerAWSAccountId=ACCOUNT)
         self.assertIn(f"<QueueUrl>{own}</QueueUrl>", answer.text)
 
+    def plain(self, action, **members):
+        """By the query protocol, which AWS also answers in JSON."""
+        form = {"Action": action} | dict(flattened(action, members))
+        answer = exchange(self.daemon.port, "POST", "/", urllib.parse.urlencode(form), {
+            "Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"})
+        self.assertEqual(answer.headers["content-type"], "application/json")
+        return answer.status, json.loads(answer.text)
+
+    def test_json_of_the_query_protocol(self):
+        queue = self.make_queue()
+        url = {"QueueUrl": url_of(queue)}
+        status, sent = self.plain("SendMessage", **url, MessageBody="m", MessageAttributes=CUSTOM)
+        message_id = sent["SendMessageResponse"]["SendMessageResult"].pop("MessageId")
+        request_id = sent["SendMessageResponse"]["ResponseMetadata"].pop("RequestId")
+        self.assertRegex(request_id, f"^{UUID}$")
+        self.assertEqual((status, sent), (200, {"SendMessageResponse": {
+            "SendMessageResult": {
+                "MD5OfMessageBody": md5("m"), "MD5OfMessageAttributes": CUSTOM_MD5,
+                "MD5OfMessageSystemAttributes": None, "SequenceNumber": None},
+            "ResponseMetadata": {}}}))
+        _, got = self.plain("ReceiveMessage", **url, MessageAttributeNames=["All"],
+                            AttributeNames=["SenderId"])
+        message, = got["ReceiveMessageResponse"]["ReceiveMessageResult"]["messages"]
+        message.pop("ReceiptHandle")
+        self.assertEqual(message, {
+            "MessageId": message_id, "MD5OfBody": md5("m"), "Body": "m",
+            "Attributes": [{"Name": "SenderId", "Value": ACCOUNT}],
+            "MD5OfMessageAttributes": CUSTOM_MD5,
+            "MessageAttributes": [{"Name": "UserId", "Value": CUSTOM["UserId"]}]})
+        _, got = self.plain("ReceiveMessage", **url)
+        self.assertEqual(got["ReceiveMessageResponse"]["ReceiveMessageResult"],
+                         {"messages": None})
+        _, found = self.plain("ListQueues", QueueNamePrefix=queue)
+        self.assertEqual(found["ListQueuesResponse"]["ListQueuesResult"]["queueUrls"],
+                         [f"{self.daemon.url}/{ACCOUNT}/{queue}"])
+        status, failed = self.plain("GetQueueUrl", QueueName="none")
+        failed.pop("RequestId")
+        self.assertEqual((status, failed), (400, {"Error": {
+            "Code": "AWS.SimpleQueueService.NonExistentQueue", "Type": "Sender",
+            "Message": "The specified queue does not exist for this wsdl version."}}))
+
     def get(self, path, **members):
         return exchange(self.daemon.port, "GET", f"{path}?{urllib.parse.urlencode(members)}")
 
@@ -451,6 +493,35 @@ class Answers(unittest.TestCase):
         self.on(queue, "SendMessage", MessageBody="m")
         self.assertEqual(len(self.receive(queue, ReceiveRequestAttemptId="attempt")), 1)
 
+    def test_an_older_handle_may_change_how_long_a_message_is_hidden(self):
+        queue = self.make_queue()
+        self.on(queue, "SendMessage", MessageBody="m")
+        older, = self.receive(queue, VisibilityTimeout=0)
+        self.assertEqual(len(self.receive(queue)), 1)
+        self.on(queue, "ChangeMessageVisibility", ReceiptHandle=older["ReceiptHandle"],
+                VisibilityTimeout=0)
+        self.assertEqual(len(self.receive(queue)), 1)
+
+    def test_the_trace_of_a_request(self):
+        queue = self.make_queue(VisibilityTimeout="0")
+        send = json.dumps({"QueueUrl": url_of(queue), "MessageBody": "m"})
+        sent = exchange(self.daemon.port, "POST", "/", send, {
+            "X-Amz-Target": "AmazonSQS.SendMessage", "X-Amzn-Trace-Id": TRACE})
+        self.assertNotIn("MD5OfMessageSystemAttributes", json.loads(sent.text))
+        message, = self.receive(queue, AttributeNames=["AWSTraceHeader"])
+        self.assertEqual(message["Attributes"], {"AWSTraceHeader": TRACE})
+
+    def test_which_of_two_lists_of_names_holds(self):
+        queue = self.make_queue(VisibilityTimeout="0")
+        self.on(queue, "SendMessage", MessageBody="m")
+        both = {"AttributeNames": ["SenderId"],
+                "MessageSystemAttributeNames": ["ApproximateReceiveCount"]}
+        message, = self.receive(queue, **both)
+        self.assertEqual(set(message["Attributes"]), {"ApproximateReceiveCount"})
+        (_, fields), = self.in_xml("ReceiveMessage", QueueUrl=url_of(queue), **both)
+        self.assertEqual([dict(value)["Name"] for name, value in fields if name == "Attribute"],
+                         ["SenderId"])
+
     def test_a_fifo_handle_that_has_expired(self):
         queue = self.make_queue(".fifo")
         self.on(queue, "SendMessage", MessageBody="m", MessageGroupId="g",
@@ -481,13 +552,18 @@ class Answers(unittest.TestCase):
         self.assertEqual([message[name] for name in ("MessageId", "Body", "MessageAttributes")],
                          [sent["MessageId"], "poison", CUSTOM])
         self.assertEqual(message["Attributes"]["DeadLetterQueueSourceArn"], ARN + queue)
+        self.assertEqual(message["Attributes"]["ApproximateReceiveCount"], "2")
         for name in ("SentTimestamp", "ApproximateFirstReceiveTimestamp"):
             self.assertEqual(message["Attributes"][name], first["Attributes"][name])
 
-        self.assertRegex(dict(self.in_xml("StartMessageMoveTask", SourceArn=ARN + dead))
-                         ["TaskHandle"], ".")
+        self.assertEqual(self.ask("ListMessageMoveTasks", SourceArn=ARN + dead), {"Results": []})
+        handle = dict(self.in_xml("StartMessageMoveTask", SourceArn=ARN + dead))["TaskHandle"]
+        task = json.loads(base64.b64decode(handle, validate=True))
+        self.assertRegex(task.pop("taskId"), f"^{UUID}$")
+        self.assertEqual(task, {"sourceArn": ARN + dead})
         message, = self.receive(queue, WaitTimeSeconds=20)
         self.assertEqual(message["Body"], "poison")
+        self.assertNotEqual(message["MessageId"], sent["MessageId"])
         deadline = time.monotonic() + 60
         while True:
             task, = self.ask("ListMessageMoveTasks", SourceArn=ARN + dead)["Results"]
@@ -548,6 +624,11 @@ class Answers(unittest.TestCase):
         shown = exchange(self.daemon.port, "GET", f"/_aws/sqs/messages/us-east-1/{ACCOUNT}/{queue}")
         self.assertEqual(re.findall("<Body>(.)</Body>", shown.text), ["1", "2"])
         self.assertEqual(self.attributes(queue)["ApproximateNumberOfMessages"], "2")
+        self.receive(queue)
+        shown = exchange(self.daemon.port, "GET", f"{path}&ShowInvisible=true")
+        self.assertEqual(re.findall("<Body>(.)</Body>", shown.text), ["1", "2"])
+        self.assertEqual(re.findall("<Name>IsVisible</Name><Value>(.*?)</Value>", shown.text),
+                         ["false", "true"])
         self.assertEqual(exchange(self.daemon.port, "GET", "/health").text, '{"status":"ok"}')
         emulator = json.loads(exchange(self.daemon.port, "GET", "/_localstack/health").text)
         self.assertEqual(emulator["services"]["sqs"], "running")

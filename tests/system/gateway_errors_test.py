@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """What canopyd's gateway refuses, in AWS's codes and words, by both protocols."""
+import base64
 import json
 import pathlib
 import sys
 import tempfile
 import unittest
+import uuid
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
@@ -244,7 +246,8 @@ class Refusals(unittest.TestCase):
 
     def test_tags(self):
         self.on("q", MISSING, missing("Tags"), "TagQueue")
-        self.on("q", MISSING, missing("TagKeys"), "UntagQueue")
+        self.on("q", INVALID, "Tag keys must be between 1 and 128 characters in length.",
+                "UntagQueue")
         self.on("q", INVALID, "Too many tags added for queue q.", "TagQueue",
                 Tags={str(number): "" for number in range(51)})
 
@@ -254,8 +257,8 @@ class Refusals(unittest.TestCase):
                     AWSAccountIds=list(accounts), Actions=list(actions))
 
         add(MISSING, missing("Label"), label="")
-        add(MISSING, missing("AWSAccountIds"), accounts=())
-        add(MISSING, missing("ActionName"), actions=())
+        add(INVALID, bad_parameter("[]", "PrincipalId", "Unable to verify."), accounts=())
+        add(MISSING, missing("Actions"), actions=())
         add(INVALID, bad_parameter("SQS:CreateQueue", "ActionName", "Only the queue owner is "
                                    "allowed to invoke this action."), actions=["CreateQueue"])
         add(INVALID, bad_parameter("SQS:Dance", "ActionName", "Please refer to the appropriate "
@@ -270,6 +273,9 @@ class Refusals(unittest.TestCase):
         for value in (-1, 1001):
             self.refuses(INVALID, out_of_range, "ListQueues", MaxResults=value)
             self.on("dead", INVALID, out_of_range, "ListDeadLetterSourceQueues", MaxResults=value)
+        expired = "Invalid or expired next token."
+        self.refuses(INVALID, expired, "ListQueues", MaxResults=1, NextToken="invalid token")
+        self.on("dead", INVALID, expired, "ListDeadLetterSourceQueues", NextToken="q")
 
     def test_a_purge_too_many(self):
         for protocol, queue in zip(self.protocols, ("other", "small")):
@@ -406,6 +412,10 @@ class Refusals(unittest.TestCase):
             ("3", CONTENTS[0], f"Invalid binary character '#xB' {NOT_IN_XML}"),
             ("4", INVALID[0], bad_parameter(901, "DelaySeconds",
                                             "DelaySeconds must be >= 0 and <= 900."))])
+        self.assertEqual(self.failed("small", "SendMessageBatch",
+                                     {"Id": "1", "MessageBody": "x" * 1025}), [
+            ("1", INVALID[0], "One or more parameters cannot be validated. Reason: Message must "
+             "be shorter than 1024 bytes.")])
         self.assertEqual(self.failed("q", "DeleteMessageBatch", {"Id": "1"},
                                      {"Id": "2", "ReceiptHandle": "garbage"}), [
             ("1", MISSING[0], missing("ReceiptHandle")),
@@ -462,6 +472,11 @@ class Refusals(unittest.TestCase):
         self.refuses(INVALID, "Value for parameter TaskHandle is invalid.",
                      "CancelMessageMoveTask", TaskHandle="garbage")
         self.refuses(MISSING, missing("TaskHandle"), "CancelMessageMoveTask")
+        for queue, message in (("none", gone.format("SourceArn")),
+                               ("dead", "Task does not exist.")):
+            handle = json.dumps({"taskId": str(uuid.uuid4()), "sourceArn": ARN + queue})
+            self.refuses(NO_RESOURCE, message, "CancelMessageMoveTask",
+                         TaskHandle=base64.b64encode(handle.encode()).decode())
         self.refuses(NO_RESOURCE, gone.format("SourceArn"), "ListMessageMoveTasks",
                      SourceArn=ARN + "none")
 
