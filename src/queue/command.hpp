@@ -163,9 +163,10 @@ struct Delivery {
   NewMessage message;
 };
 
-// From an outbox into a queue. What was delivered before is left out.
+// From an outbox into a queue, or back to their sources if it is gone. What was
+// delivered before is left out.
 struct Deliver {
-  QueueNumber queue = 0;
+  QueueNumber queue = 0;     // 0: it was gone when this was made
   std::uint64_t source = 0;  // the cell whose outbox it is
   std::vector<Delivery> messages;
 };

@@ -13,6 +13,7 @@ namespace canopy::queue {
 namespace {
 constexpr std::size_t window_max = 256;
 constexpr std::size_t notes_max = 256;
+constexpr QueueNumber no_queue = 0;
 }  // namespace
 
 // --- Out of the source. ---
@@ -132,8 +133,7 @@ std::uint64_t Moving::apply(Command& command, command::MoveOut& out) {
       continue;
     }
     ++moved;
-    state_.tx.put_unread(keys::of(keys::outbox, ++state_.service.outbox),
-                         encode(out.queue, message));
+    state_.tx.put(keys::of(keys::outbox, ++state_.service.outbox), encode(out.queue, message));
   }
   if (queue->fifo()) release_groups(*queue, out.messages, false);
   state_.raise_head(*queue, out.head);
@@ -165,17 +165,11 @@ std::vector<Moving::Entry> Moving::read_window() {
   return entries;
 }
 
-// Where it was to go; or back, if that queue is gone; or nowhere, if both are.
-Queue* Moving::target_of(const Entry& entry) {
-  Queue* target = state_.catalogue.find(entry.target, state_.now);
-  return target != nullptr ? target : state_.find(entry.source);
-}
-
-command::NewMessage Moving::message_of(const Entry& entry, const Queue& target) const {
+command::NewMessage Moving::message_of(const Entry& entry, const Queue& target, Millis due) {
   const auto record = decode_message(entry.record);
   if (!record) damaged("message in the outbox");
   command::NewMessage message;
-  message.due = state_.now;
+  message.due = due;
   message.id = record->id;
   message.record = entry.record;
   if (target.fifo()) {
@@ -191,12 +185,14 @@ void Moving::tick() {
   window_ = read_window();
   std::map<QueueNumber, command::Deliver> deliveries;
   for (const Entry& entry : window_) {
-    const Queue* target = target_of(entry);
-    if (target == nullptr) continue;
-    command::Deliver& deliver = deliveries[target->number()];
-    deliver.queue = target->number();
+    const Queue* target = state_.catalogue.find(entry.target, state_.now);
+    const QueueNumber number = target != nullptr ? target->number() : no_queue;
+    command::Deliver& deliver = deliveries[number];
+    deliver.queue = number;
     deliver.source = state_.config.cell;
-    deliver.messages.push_back({entry.sequence, message_of(entry, *target)});
+    command::Delivery& delivery = deliver.messages.emplace_back();
+    delivery.sequence = entry.sequence;
+    if (target != nullptr) delivery.message = message_of(entry, *target, state_.now);
   }
   deliveries_left_ = deliveries.size();
   for (auto& [number, deliver] : deliveries) state_.emit(std::move(deliver));
@@ -219,26 +215,42 @@ void Moving::finish_window() {
   state_.emit(command::Delivered{read_upto_});
 }
 
-void Moving::apply(const Command& command, command::Deliver& deliver) {
+void Moving::apply(const Command& command, const command::Deliver& deliver) {
   const bool ours = !window_.empty() && command.origin == state_.config.origin;
-  Queue* queue = state_.find(deliver.queue);
-  if (queue == nullptr) {
-    // Deleted on the way: read again, for where to go now.
-    if (ours) abandon_delivery();
-    return;
-  }
+  if (Queue* queue = state_.find(deliver.queue))
+    take_in(*queue, deliver, command.time);
+  else
+    send_back(deliver, command.time);
+  if (ours && deliveries_left_ > 0 && --deliveries_left_ == 0) finish_window();
+}
+
+void Moving::take_in(Queue& queue, const command::Deliver& deliver, Millis time) {
   const std::string key = keys::of(keys::delivered, deliver.queue, deliver.source);
   std::uint64_t upto = 0;
   if (const auto bytes = state_.tx.get(key)) upto = ByteReader(*bytes).u64();
-  for (command::Delivery& delivery : deliver.messages) {
+  for (const command::Delivery& delivery : deliver.messages) {
     if (delivery.sequence <= upto) continue;
     upto = delivery.sequence;
-    sending_.put(*queue, delivery.message, command.time);
+    sending_.put(queue, delivery.message, time);
   }
   ByteWriter out;
   out.u64(upto);
   state_.tx.put(key, out.take());
-  if (ours && deliveries_left_ > 0 && --deliveries_left_ == 0) finish_window();
+}
+
+// The target is gone: back to where they came from, or nowhere if that is gone, too.
+// A source may have had later messages of the outbox already, so that what it had
+// tells nothing about these: they leave the outbox at once.
+void Moving::send_back(const command::Deliver& deliver, Millis time) {
+  for (const command::Delivery& delivery : deliver.messages) {
+    const std::string key = keys::of(keys::outbox, delivery.sequence);
+    const auto bytes = state_.tx.get(key);
+    if (!bytes) continue;
+    const Entry entry = decode(delivery.sequence, *bytes);
+    if (Queue* source = state_.find(entry.source))
+      sending_.put(*source, message_of(entry, *source, time), time);
+    state_.tx.erase(key);
+  }
 }
 
 void Moving::apply(const command::Delivered& delivered) {

@@ -27,7 +27,7 @@ class Moving {
 
   // Messages that left the source.
   std::uint64_t apply(Command& command, command::MoveOut& out);
-  void apply(const Command& command, command::Deliver& deliver);
+  void apply(const Command& command, const command::Deliver& deliver);
   void apply(const command::Delivered& delivered);
   void abandon(const command::MoveOut& out);
   void abandon_delivery();
@@ -52,8 +52,9 @@ class Moving {
   void move_dead(Queue& queue, std::vector<PickedMessage> messages);
   void emit_notes(Queue& queue);
   std::vector<Entry> read_window();
-  Queue* target_of(const Entry& entry);
-  command::NewMessage message_of(const Entry& entry, const Queue& target) const;
+  static command::NewMessage message_of(const Entry& entry, const Queue& target, Millis due);
+  void take_in(Queue& queue, const command::Deliver& deliver, Millis time);
+  void send_back(const command::Deliver& deliver, Millis time);
   void finish_window();
 
   State& state_;

@@ -245,6 +245,27 @@ TEST_P(DeadLetters, MayHaveDeadLettersOfTheirOwn) {
   EXPECT_EQ(moved[0].attributes.at("DeadLetterQueueSourceArn"), arn_of(named(dead)));
 }
 
+TEST_P(DeadLetters, GoBackIfTheirQueueIsDeletedOnTheWay) {
+  const std::string other = "other" + suffix();
+  loop.create(other, {{"RedrivePolicy", redrive_to(source, 2)}});
+  for (const std::string& queue : {source, other}) loop.send(queue, "of " + queue, group());
+  for (int i = 0; i < 2; ++i) {
+    for (const std::string& queue : {source, other}) loop.receive(queue, 1, 1);
+    loop.advance(1'000);
+  }
+  // Into the outbox: that of the source before the one to it.
+  for (const std::string& queue : {source, other}) loop.begin(Loop::receiving(queue));
+  loop.apply_pending();
+  loop.begin(DeleteQueue{named(dead)});
+  loop.machine->tick(loop.now(), loop);  // out of the outbox, behind the deletion in the log
+  loop.settle();
+  loop.restart();
+  loop.advance(60'000);  // the receives above may have got them
+  auto bodies = loop.bodies(source);
+  std::ranges::sort(bodies);
+  EXPECT_EQ(bodies, (Texts{"of " + other, "of " + source}));
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, DeadLetters, testing::Values("", ".fifo"),
                          [](const auto& kind) { return *kind.param == 0 ? "Standard" : "Fifo"; });
 
