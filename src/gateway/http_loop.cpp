@@ -19,6 +19,17 @@ std::int64_t wall_seconds() {
       .count();
 }
 
+void HttpCounts::connection_closed() {
+  if (connections.fetch_sub(1) > 1) return;
+  const std::lock_guard lock(mutex_);
+  all_closed_.notify_all();
+}
+
+bool HttpCounts::wait_until_all_closed(std::chrono::milliseconds time_max) {
+  std::unique_lock lock(mutex_);
+  return all_closed_.wait_for(lock, time_max, [this] { return connections == 0; });
+}
+
 HttpLoop::HttpLoop(const HttpOptions& options_in, Shared& shared, HttpCounts& counts_in,
                    std::uint64_t seed)
     : context(std::make_shared<boost::asio::io_context>(1)),
@@ -44,7 +55,7 @@ void HttpLoop::remove(AnyConnection& connection) {
   connections_.back()->place = place;
   std::swap(connections_[place], connections_.back());
   connections_.pop_back();
-  counts.connections.fetch_sub(1, std::memory_order_relaxed);
+  counts.connection_closed();
 }
 
 bool HttpLoop::grow_buffer(std::ptrdiff_t bytes) noexcept {

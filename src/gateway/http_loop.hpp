@@ -4,8 +4,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,10 @@ using Clock = std::chrono::steady_clock;
 
 // Counted by all threads.
 struct HttpCounts {
+  void connection_closed();
+  // False: some were not when the time was up.
+  bool wait_until_all_closed(std::chrono::milliseconds time_max);
+
   std::atomic<std::uint64_t> connections = 0;
   std::atomic<std::uint64_t> accepted = 0;
   std::atomic<std::uint64_t> refused = 0;
@@ -32,6 +38,10 @@ struct HttpCounts {
   std::atomic<std::uint64_t> timed_out = 0;
   std::atomic<std::uint64_t> hung_up = 0;
   std::atomic<std::size_t> buffer_bytes = 0;  // of all connections that need more than the usual
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable all_closed_;
 };
 
 // What the loop does with any connection, whatever it runs over.

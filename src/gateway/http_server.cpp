@@ -1,7 +1,5 @@
 #include "gateway/http_server.hpp"
 
-#include <condition_variable>
-#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <thread>
@@ -43,6 +41,8 @@ std::optional<ssl::context> tls_of(const HttpOptions& options) {
 
 }  // namespace
 
+void check_tls(const HttpOptions& options) { tls_of(options); }
+
 class HttpServer::Impl {
  public:
   Impl(HttpOptions options, FrontOptions front, Service& service)
@@ -62,18 +62,13 @@ class HttpServer::Impl {
   }
 
   ~Impl() {
-    asio::post(loops_[0]->io, [this] { listener_.reset(); });
-    for (auto& loop : loops_) asio::post(loop->io, [&loop = *loop] { loop.stop(); });
+    accept_no_more_and(&HttpLoop::stop);
     for (auto& thread : threads_) thread.join();
   }
 
-  void drain(std::chrono::milliseconds time_max) {
-    asio::post(loops_[0]->io, [this] { listener_.reset(); });
-    for (auto& loop : loops_) asio::post(loop->io, [&loop = *loop] { loop.drain(); });
-    std::unique_lock lock(drain_mutex_);
-    const auto deadline = Clock::now() + time_max;
-    while (counts_.connections.load() > 0 && Clock::now() < deadline)
-      drain_progress_.wait_for(lock, std::chrono::milliseconds(10));
+  bool drain(std::chrono::milliseconds time_max) {
+    accept_no_more_and(&HttpLoop::drain);
+    return counts_.wait_until_all_closed(time_max);
   }
 
   HttpOptions options_;
@@ -83,6 +78,14 @@ class HttpServer::Impl {
   Endpoint endpoint_;
 
  private:
+  // Behind the connections on their way to other loops, which only the first loop sends.
+  void accept_no_more_and(void (HttpLoop::*then)()) {
+    asio::post(loops_[0]->io, [this, then] {
+      listener_.reset();
+      for (auto& loop : loops_) asio::post(loop->io, [&loop = *loop, then] { (loop.*then)(); });
+    });
+  }
+
   // On the first loop's thread.
   void accept(Tcp::socket socket) {
     counts_.accepted.fetch_add(1, std::memory_order_relaxed);
@@ -117,8 +120,6 @@ class HttpServer::Impl {
   std::vector<std::unique_ptr<HttpLoop>> loops_;
   std::unique_ptr<net::TcpListener> listener_;  // of the first loop's thread
   std::size_t turn_ = 0;
-  std::mutex drain_mutex_;
-  std::condition_variable drain_progress_;
   std::vector<std::thread> threads_;
 };
 
@@ -143,6 +144,6 @@ HttpCounters HttpServer::counters() const noexcept {
           counts.timed_out.load(),   counts.hung_up.load()};
 }
 
-void HttpServer::drain(std::chrono::milliseconds time_max) { impl_->drain(time_max); }
+bool HttpServer::drain(std::chrono::milliseconds time_max) { return impl_->drain(time_max); }
 
 }  // namespace canopy::gateway

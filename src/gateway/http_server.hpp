@@ -40,6 +40,9 @@ struct HttpOptions {
   std::string key_file;
 };
 
+// Throws std::runtime_error if certificate and key cannot be used.
+void check_tls(const HttpOptions& options);
+
 struct HttpCounters {
   std::uint64_t connections = 0;  // at the moment
   std::uint64_t accepted = 0;
@@ -69,9 +72,9 @@ class HttpServer {
   HttpCounters counters() const noexcept;
 
   // Accepts no more, lets requests under way end, answers waiting receives with
-  // no messages, and returns when all connections are closed or the time is up.
-  // Idle connections are closed at once.
-  void drain(std::chrono::milliseconds time_max);
+  // no messages, and returns when all connections are closed, or false when the
+  // time is up. Idle connections are closed at once.
+  bool drain(std::chrono::milliseconds time_max);
 
  private:
   class Impl;
