@@ -16,35 +16,20 @@
 // PUBLISHER-INCARNATION-SEQUENCE.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
+#include <canopy/bridge_counts.hpp>
 #include <canopy/message.hpp>
 
 namespace canopy {
-
-// Multicasts since the bridge was added, however often the process began anew.
-struct BridgeCounts {
-  std::uint64_t sent = 0;        // they became messages
-  std::uint64_t duplicates = 0;  // came again: not sent
-  std::uint64_t late = 0;        // too old to tell whether they had come: not sent
-  // Numbers of publishers that were passed over: multicasts that never came, that
-  // were lost or refused, or that were meant for other groups, since publishers
-  // count over all groups.
-  std::uint64_t unseen = 0;
-  std::uint64_t lost = 0;              // came faster than the queue took them
-  std::uint64_t refused = 0;           // larger than the queue's messages may be, or empty
-  std::uint64_t encoded = 0;           // came in base64
-  std::uint64_t headers_left_out = 0;  // that cannot be attributes
-  friend bool operator==(const BridgeCounts&, const BridgeCounts&) = default;
-};
 
 struct BridgeInfo {
   GroupName group;  // with its creator
   std::string queue;
   std::string queue_url;
   bool joined = false;  // a member of the group now; it goes on trying
-  std::string problem;  // why not, or why the queue takes nothing; empty: all is well
+  // Why not, or why the queue takes nothing, in some 500 bytes; empty: all is well.
+  std::string problem;
   BridgeCounts counts;
 };
 

@@ -78,20 +78,24 @@ bool passes(queue::ErrorCode code) {
          code == queue::ErrorCode::request_throttled;
 }
 
-BridgeCounts to_counts(const queue::BridgeCounts& counts) {
-  return {counts.sent, counts.duplicates, counts.late,    counts.unseen,
-          counts.lost, counts.refused,    counts.encoded, counts.headers_left_out};
+// Adds what has been counted since; lost ones were told when they were.
+void count(BridgeCounts& all, const BridgeCounts& before, const BridgeCounts& now) {
+  for_each_count([&](const char*, auto count) {
+    if (count != &BridgeCounts::lost) all.*count += now.*count - before.*count;
+  });
 }
 
-// Adds what has been counted since; lost ones were told when they were.
-void count(BridgeCounts& all, const queue::BridgeCounts& before, const queue::BridgeCounts& now) {
-  all.sent += now.sent - before.sent;
-  all.duplicates += now.duplicates - before.duplicates;
-  all.late += now.late - before.late;
-  all.unseen += now.unseen - before.unseen;
-  all.refused += now.refused - before.refused;
-  all.encoded += now.encoded - before.encoded;
-  all.headers_left_out += now.headers_left_out - before.headers_left_out;
+// So that it fits a list of many.
+std::string shortened(std::string text) {
+  constexpr std::size_t bytes_max = 500;
+  if (text.size() <= bytes_max) return text;
+  std::size_t end = 0;
+  while (const std::size_t size = utf8_size(std::string_view(text).substr(end))) {
+    if (end + size > bytes_max) break;
+    end += size;
+  }
+  text.resize(end);
+  return text + "...";
 }
 
 std::size_t content_bytes(const Message& message) {
@@ -117,8 +121,8 @@ struct Bridges::Bridge {
   const queue::BridgeName name;
   const GroupName group;
   std::string shown_group;
-  queue::BridgeCounts counts;  // as the queue has them
-  std::uint64_t lost = 0;      // in addition
+  BridgeCounts counts;     // as the queue has them
+  std::uint64_t lost = 0;  // in addition
   asio::steady_timer timer;
 
   Subscription subscription;
@@ -280,8 +284,8 @@ BridgeInfo Bridges::info(const Bridge& bridge) const {
   info.queue = bridge.name.queue.name;
   info.queue_url = gateway::queue_url(bridge.name.queue, place_);
   info.joined = bridge.joined;
-  info.problem = bridge.problem;
-  info.counts = to_counts(bridge.counts);
+  info.problem = shortened(bridge.problem);
+  info.counts = bridge.counts;
   info.counts.lost += bridge.lost;
   return info;
 }
@@ -407,7 +411,7 @@ void Bridges::sent(const BridgePtr& bridge, const queue::Outcome& outcome) {
                  bridge->shown_group, error.message);
     lose(*bridge, bridge->sending);
   } else {
-    const queue::BridgeCounts& counts = std::get<queue::Bridge>(*outcome).counts;
+    const BridgeCounts& counts = std::get<queue::Bridge>(*outcome).counts;
     count(counted_, bridge->counts, counts);
     bridge->counts = counts;
     bridge->lost -= bridge->sending_lost;

@@ -53,14 +53,9 @@ control::TreeNode to_answer(const TreeNode& node) {
   return out;
 }
 
-control::BridgeCounts to_answer(const BridgeCounts& counts) {
-  return {counts.sent, counts.duplicates, counts.late,    counts.unseen,
-          counts.lost, counts.refused,    counts.encoded, counts.headers_left_out};
-}
-
 control::Bridge to_answer(const BridgeInfo& bridge) {
   return {to_answer(bridge.group), bridge.queue,   bridge.queue_url,
-          bridge.joined,           bridge.problem, to_answer(bridge.counts)};
+          bridge.joined,           bridge.problem, bridge.counts};
 }
 
 // Cuts a list into pages; `page` makes the empty answer that `list_of` fills.

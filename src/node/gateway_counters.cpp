@@ -37,14 +37,9 @@ void add_queues(Counters& all, const node::QueueService::Counters& queues) {
 }
 
 void add_bridges(Counters& all, const BridgeCounts& bridges) {
-  all.push_back({"bridge.sent", bridges.sent});
-  all.push_back({"bridge.duplicates", bridges.duplicates});
-  all.push_back({"bridge.late", bridges.late});
-  all.push_back({"bridge.unseen", bridges.unseen});
-  all.push_back({"bridge.lost", bridges.lost});
-  all.push_back({"bridge.refused", bridges.refused});
-  all.push_back({"bridge.encoded", bridges.encoded});
-  all.push_back({"bridge.headers_left_out", bridges.headers_left_out});
+  for_each_count([&](const char* name, auto count) {
+    all.push_back({std::string("bridge.") + name, bridges.*count});
+  });
 }
 
 }  // namespace

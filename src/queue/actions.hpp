@@ -16,6 +16,8 @@
 
 #include <boost/system/result.hpp>
 
+#include <canopy/bridge_counts.hpp>
+
 #include "base/buffer.hpp"
 #include "base/id.hpp"
 #include "queue/error.hpp"
@@ -288,22 +290,6 @@ struct BridgeName {
   QueueName queue;
   BridgedGroup group;
   friend auto operator<=>(const BridgeName&, const BridgeName&) = default;
-};
-
-// What became of the group's multicasts since the bridge was added.
-struct BridgeCounts {
-  std::uint64_t sent = 0;        // they are messages of the queue
-  std::uint64_t duplicates = 0;  // had been sent before
-  std::uint64_t late = 0;        // so late that it cannot be told whether they had been: not sent
-  // Numbers that publishers used in between: multicasts that did not come, that were
-  // lost or refused, or that were meant for other groups.
-  std::uint64_t unseen = 0;
-  std::uint64_t lost = 0;              // found no room between the group and the queue
-  std::uint64_t refused = 0;           // too large for the queue, or empty
-  std::uint64_t encoded = 0;           // came in base64, since they are no text
-  std::uint64_t headers_left_out = 0;  // that cannot be message attributes
-
-  friend bool operator==(const BridgeCounts&, const BridgeCounts&) = default;
 };
 
 struct Bridge {

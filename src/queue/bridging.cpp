@@ -17,14 +17,7 @@ Error no_such_bridge() {
 }
 
 void add_to(BridgeCounts& counts, const BridgeCounts& more) {
-  counts.sent += more.sent;
-  counts.duplicates += more.duplicates;
-  counts.late += more.late;
-  counts.unseen += more.unseen;
-  counts.lost += more.lost;
-  counts.refused += more.refused;
-  counts.encoded += more.encoded;
-  counts.headers_left_out += more.headers_left_out;
+  for_each_count([&](const char*, auto count) { counts.*count += more.*count; });
 }
 
 }  // namespace
@@ -42,11 +35,7 @@ std::string Bridging::encode(const Record& record) {
   out.u8(bridge_version);
   out.varint(record.generation);
   out.varint(record.publishers);
-  const BridgeCounts& counts = record.counts;
-  for (const std::uint64_t count :
-       {counts.sent, counts.duplicates, counts.late, counts.unseen, counts.lost, counts.refused,
-        counts.encoded, counts.headers_left_out})
-    out.varint(count);
+  for_each_count([&](const char*, auto count) { out.varint(record.counts.*count); });
   return out.take();
 }
 
@@ -56,11 +45,7 @@ Bridging::Record Bridging::decode(std::string_view bytes) {
   const bool known = in.u8() == bridge_version;
   record.generation = in.varint();
   record.publishers = in.varint();
-  BridgeCounts& counts = record.counts;
-  for (std::uint64_t* count :
-       {&counts.sent, &counts.duplicates, &counts.late, &counts.unseen, &counts.lost,
-        &counts.refused, &counts.encoded, &counts.headers_left_out})
-    *count = in.varint();
+  for_each_count([&](const char*, auto count) { record.counts.*count = in.varint(); });
   if (!known || !in.finished()) damaged("bridge of a queue");
   return record;
 }

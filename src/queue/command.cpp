@@ -62,7 +62,7 @@ void fields(auto& f, command::MovedMessage& m) { f(m.from, m.target, m.record); 
 void fields(auto& f, command::Delivery& d) { f(d.sequence, d.message); }
 void fields(auto& f, BridgedGroup& g) { f(g.name, g.creator); }
 void fields(auto& f, BridgeCounts& c) {
-  f(c.sent, c.duplicates, c.late, c.unseen, c.lost, c.refused, c.encoded, c.headers_left_out);
+  for_each_count([&](const char*, auto count) { f(c.*count); });
 }
 void fields(auto& f, MulticastId& i) { f(i.publisher, i.incarnation, i.sequence); }
 void fields(auto& f, command::BridgedMessage& m) { f(m.id, m.message); }

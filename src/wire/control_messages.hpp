@@ -18,6 +18,8 @@
 #include <variant>
 #include <vector>
 
+#include <canopy/bridge_counts.hpp>
+
 #include "base/id.hpp"
 #include "wire/content.hpp"
 #include "wire/frame.hpp"
@@ -235,18 +237,6 @@ struct QueueAnswer {
   std::uint32_t status = 0;  // of HTTP: from 400 on the body says what is wrong
   Buffer body;               // JSON
   friend bool operator==(const QueueAnswer&, const QueueAnswer&) = default;
-};
-
-struct BridgeCounts {
-  std::uint64_t sent = 0;
-  std::uint64_t duplicates = 0;
-  std::uint64_t late = 0;
-  std::uint64_t unseen = 0;
-  std::uint64_t lost = 0;
-  std::uint64_t refused = 0;
-  std::uint64_t encoded = 0;
-  std::uint64_t headers_left_out = 0;
-  friend bool operator==(const BridgeCounts&, const BridgeCounts&) = default;
 };
 
 struct Bridge {

@@ -158,6 +158,11 @@ TEST_F(BridgesTest, WhatTheQueuesDoNotTakeIsSentUntilTheyDo) {
   publish("b");
   EXPECT_TRUE(eventually([this] { return queues_.asked >= 3; }));
   EXPECT_EQ(list().at(0).problem, "full");
+  // Cut between characters, so that it fits a list of many.
+  queues_.error->message = "!";
+  for (int i = 0; i < 1'000; ++i) queues_.error->message += "ł";
+  EXPECT_TRUE(eventually([this] { return list().at(0).problem.ends_with("ł..."); }));
+  EXPECT_EQ(list().at(0).problem.size(), 502U);
   queues_.error.reset();
   EXPECT_TRUE(eventually([this] { return queues_.bodies.size() == 2; }));
   EXPECT_EQ(queues_.bodies, (std::vector<std::string>{"a", "b"}));

@@ -56,7 +56,7 @@ void print_bridges(const std::vector<control::Bridge>& bridges, const std::strin
   std::vector<std::vector<std::string>> rows{
       {"GROUP", "QUEUE", "SENT", "DUPLICATES", "LATE", "UNSEEN", "LOST", "REFUSED", "STATE"}};
   for (const control::Bridge& bridge : bridges) {
-    const control::BridgeCounts& counts = bridge.counts;
+    const BridgeCounts& counts = bridge.counts;
     rows.push_back({display_name(bridge.group, cluster), bridge.queue, std::to_string(counts.sent),
                     std::to_string(counts.duplicates), std::to_string(counts.late),
                     std::to_string(counts.unseen), std::to_string(counts.lost),

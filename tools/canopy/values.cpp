@@ -77,15 +77,7 @@ json::object to_json(const wire::control::Bridge& bridge) {
   object["url"] = bridge.queue_url;
   object["joined"] = bridge.joined;
   if (!bridge.problem.empty()) object["problem"] = bridge.problem;
-  const wire::control::BridgeCounts& counts = bridge.counts;
-  object["sent"] = counts.sent;
-  object["duplicates"] = counts.duplicates;
-  object["late"] = counts.late;
-  object["unseen"] = counts.unseen;
-  object["lost"] = counts.lost;
-  object["refused"] = counts.refused;
-  object["encoded"] = counts.encoded;
-  object["headers_left_out"] = counts.headers_left_out;
+  for_each_count([&](const char* name, auto count) { object[name] = bridge.counts.*count; });
   return object;
 }
 
