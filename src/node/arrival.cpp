@@ -7,6 +7,7 @@
 
 #include <canopy/error.hpp>
 
+#include "net/clock.hpp"
 #include "net/log.hpp"
 
 namespace canopy::node {
@@ -67,7 +68,7 @@ void Arrival::begin_alone(FoundingStep step) {
 void Arrival::dial_due() {
   timers_.cancel(dial_timer_);
   dial_timer_ = TimerQueue::none;
-  for (const std::string& seed : seeds_.due(boot_now())) host_.dial_seed(seed);
+  for (const std::string& seed : seeds_.due(net::mono_now())) host_.dial_seed(seed);
   if (seeds_.next() != never) dial_timer_ = timers_.at(seeds_.next(), [this] { dial_due(); });
 }
 
@@ -100,7 +101,7 @@ void Arrival::seed_failed(const std::string& seed, boost::system::error_code err
   if (!running_) return;
   if (is_self(error)) return seed_is_self(seed);
   if (is_final(error) && !active_) return seed_refused(seed, error, text);
-  const Duration pause = seeds_.failed(seed, boot_now());
+  const Duration pause = seeds_.failed(seed, net::mono_now());
   log::warn("{}: seed {} {} ({}); trying again in {:.1f} s", name_, seed,
             is_refusal(error) ? "refuses" : "does not answer", text, in_seconds(pause));
   if (!active_) dial_due();
@@ -108,7 +109,7 @@ void Arrival::seed_failed(const std::string& seed, boost::system::error_code err
 
 void Arrival::seed_refused(const std::string& seed, boost::system::error_code error,
                            std::string_view text) {
-  const Duration pause = seeds_.refused(seed, boot_now());
+  const Duration pause = seeds_.refused(seed, net::mono_now());
   if (!knew_cluster_ || (contacts_.empty() && seeds_.all_refuse()))
     return host_.give_up(error, fmt::format("seed {} refuses: {}", seed, text));
   log::warn("{}: seed {} refuses ({}) and is passed over; trying it again in {:.1f} s", name_, seed,
@@ -133,7 +134,7 @@ void Arrival::peer_lost(PeerRef peer) {
       ++contact;
       continue;
     }
-    seeds_.failed(contact->seed, boot_now());
+    seeds_.failed(contact->seed, net::mono_now());
     contact = contacts_.erase(contact);
   }
   if (running_ && !active_) dial_due();

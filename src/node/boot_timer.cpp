@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/assert.hpp"
-#include "net/clock.hpp"
 
 namespace canopy::node {
 namespace {
@@ -32,13 +31,6 @@ timespec to_timespec(MonoTime time) {
 }
 
 }  // namespace
-
-MonoTime boot_now() { return net::mono_now(); }
-
-WallTime wall_now() {
-  auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
-  return WallTime(std::chrono::duration_cast<WallClock::duration>(since_1970));
-}
 
 struct BootTimer::State : std::enable_shared_from_this<State> {
   State(boost::asio::io_context& loop, std::function<void()> call)

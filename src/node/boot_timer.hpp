@@ -1,7 +1,5 @@
-// The machine's boot clock as MonoTime, and a timer that follows it.
-//
-// CLOCK_BOOTTIME goes on while the machine sleeps, so that a peer that wakes up
-// knows how long it was away. One timer of an event loop, used on its thread.
+// A timer that follows the machine's boot clock (net/clock.hpp), also while the
+// machine sleeps. One of an event loop, used on its thread.
 #pragma once
 
 #include <functional>
@@ -13,10 +11,6 @@
 #include "base/time.hpp"
 
 namespace canopy::node {
-
-// Thread-safe.
-MonoTime boot_now();
-WallTime wall_now();
 
 class BootTimer {
  public:

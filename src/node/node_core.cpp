@@ -4,8 +4,8 @@
 
 #include <boost/asio/post.hpp>
 
+#include "net/clock.hpp"
 #include "net/listen_error.hpp"
-#include "node/boot_timer.hpp"
 #include "node/overlay_config.hpp"
 #include "node/values.hpp"
 
@@ -51,10 +51,10 @@ NodeCore::NodeCore(boost::asio::any_io_executor executor, NodeOptions options) {
   if (!problem.empty()) throw StartError(problem);
   node::Identity identity = wanted_identity(options);
   if (options.data_directory.empty()) {
-    identity.incarnation = static_cast<std::uint64_t>(node::wall_now().time_since_epoch().count());
+    identity.incarnation = static_cast<std::uint64_t>(net::wall_now().time_since_epoch().count());
   } else {
     directory_.emplace(
-        node::DataDirectory::open(options.data_directory, identity, node::wall_now()));
+        node::DataDirectory::open(options.data_directory, identity, net::wall_now()));
     identity = directory_->identity();
     disk_loop_.emplace("canopy-disk");
   }

@@ -71,7 +71,7 @@ Overlay::Overlay(boost::asio::io_context& loop, const NodeOptions& options, wire
       arrival_(founding_facts(options, hello), options.name, options.join, arrival_config(options),
                timers_, random_.fork(), *this),
       record_(options.name, timers_, hooks_.keep_cluster),
-      started_at_(boot_now()) {}
+      started_at_(net::mono_now()) {}
 
 Overlay::~Overlay() { memberships_.end(errc::shutting_down); }
 
@@ -316,7 +316,7 @@ void Overlay::become_active() {
   arrival_.activated();
   log::info(
       "{}: active in the ring after {} ms", options_.name,
-      std::chrono::duration_cast<std::chrono::milliseconds>(boot_now() - started_at_).count());
+      std::chrono::duration_cast<std::chrono::milliseconds>(net::mono_now() - started_at_).count());
   if (start_done_) start_done_->complete({});
   start_done_.reset();
 }

@@ -27,6 +27,7 @@
 #include "base/peer.hpp"
 #include "base/random.hpp"
 #include "base/uuid.hpp"
+#include "net/clock.hpp"
 #include "net/links.hpp"
 #include "net/log_limit.hpp"
 #include "node/arrival.hpp"
@@ -86,7 +87,7 @@ class Overlay final : private wire::Env,
   static constexpr std::size_t held_joins_max = 64;
 
   // wire::Env
-  MonoTime now() const override { return boot_now(); }
+  MonoTime now() const override { return net::mono_now(); }
   Random& random() override { return random_; }
   PeerTable& peers() override { return peers_; }
   void send(PeerRef to, wire::Message message) override;

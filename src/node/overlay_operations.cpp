@@ -190,7 +190,8 @@ void Overlay::status(const std::shared_ptr<Operation<NodeStatus>>& done) {
   status.founded = founded_;
   status.digit_bits = options_.digit_bits;
   status.leaf_set_size = options_.leaf_set_size;
-  status.uptime = std::chrono::duration_cast<std::chrono::milliseconds>(boot_now() - started_at_);
+  status.uptime =
+      std::chrono::duration_cast<std::chrono::milliseconds>(net::mono_now() - started_at_);
   for (const pastry::Leaf& leaf : pastry.leaf_set().all())
     status.leaves.push_back(to_peer_info(peers_[leaf.peer]));
   status.table_entries = pastry.routing_table().size();

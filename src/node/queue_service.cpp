@@ -11,8 +11,7 @@
 
 #include <canopy/options.hpp>
 
-#include "net/log.hpp"
-#include "node/boot_timer.hpp"
+#include "net/clock.hpp"
 #include "node/signal_guard.hpp"
 #include "store/damage.hpp"
 #include "store/memory_log.hpp"
@@ -70,7 +69,7 @@ QueueService::QueueService(const QueueServiceOptions& options)
   } catch (const boost::system::system_error& error) {
     throw StartError(options.directory + ": " + error.what());
   }
-  clock_.emplace(host_.time(), boot_now(), wall_now());
+  clock_.emplace(host_.time(), net::mono_now(), net::wall_now());
   host_.begin(now());
   thread_ = std::thread([this] { run(); });
   ::pthread_setname_np(thread_.native_handle(), "canopy-storage");
@@ -84,9 +83,6 @@ QueueService::~QueueService() {
   }
   wake_.notify_one();
   thread_.join();
-  const QueueCounters& counters = host_.counters();
-  log::info("queues: {} commands were applied in {} batches; {} requests were refused",
-            counters.commands, counters.batches, counters.refused + refused_);
 }
 
 store::Opened QueueService::open(const QueueServiceOptions& options) {
@@ -106,7 +102,7 @@ store::Opened QueueService::open(const QueueServiceOptions& options) {
   return store::open(options.directory, std::move(store), host_, post());
 }
 
-WallTime QueueService::now() { return clock_->at(boot_now(), wall_now()); }
+WallTime QueueService::now() { return clock_->at(net::mono_now(), net::wall_now()); }
 
 // --- From other threads ---
 
@@ -201,14 +197,14 @@ void QueueService::run() {
 bool QueueService::is_over(MonoTime& deadline) {
   const std::lock_guard lock(mutex_);
   if (!stopping_) return false;
-  if (deadline == never) deadline = boot_now() + farewell_max;
-  return (host_.idle() && incoming_.empty()) || boot_now() >= deadline;
+  if (deadline == never) deadline = net::mono_now() + farewell_max;
+  return (host_.idle() && incoming_.empty()) || net::mono_now() >= deadline;
 }
 
 // Until there is something to do.
 void QueueService::wait() {
   const std::optional<WallTime> next = host_.next_turn();
-  Duration left = next ? clock_->when(*next) - boot_now() : Duration::max();
+  Duration left = next ? clock_->when(*next) - net::mono_now() : Duration::max();
   std::unique_lock lock(mutex_);
   if (!has_room_) left = std::min(left, look_interval);
   if (stopping_) left = std::min(left, farewell_pause);
@@ -242,8 +238,8 @@ void QueueService::turn() {
 
 // Messages are refused while there is still room for the deletes that make more.
 void QueueService::look_at_room() {
-  if (!in_memory_ && boot_now() - room_seen_ < look_interval) return;
-  room_seen_ = boot_now();
+  if (!in_memory_ && net::mono_now() - room_seen_ < look_interval) return;
+  room_seen_ = net::mono_now();
   std::string problem = room_problem();
   has_room_ = problem.empty();
   host_.set_room_problem(std::move(problem));

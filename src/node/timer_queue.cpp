@@ -19,7 +19,7 @@ void TimerQueue::cancel(const Entry& entry) {
 
 void TimerQueue::expire() {
   armed_ = never;
-  const MonoTime now = boot_now();
+  const MonoTime now = net::mono_now();
   const std::uint64_t last = last_;  // calls set from here on have to wait
   auto next = calls_.begin();
   while (next != calls_.end() && next->first.first <= now) {

@@ -12,6 +12,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "base/time.hpp"
+#include "net/clock.hpp"
 #include "node/boot_timer.hpp"
 
 namespace canopy::node {
@@ -27,7 +28,7 @@ class TimerQueue {
   explicit TimerQueue(boost::asio::io_context& loop) : timer_(loop, [this] { expire(); }) {}
 
   Entry at(MonoTime deadline, Call call);
-  Entry after(Duration span, Call call) { return at(boot_now() + span, std::move(call)); }
+  Entry after(Duration span, Call call) { return at(net::mono_now() + span, std::move(call)); }
 
   // Nothing happens if it has run, or is none.
   void cancel(const Entry& entry);
