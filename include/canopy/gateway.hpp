@@ -58,6 +58,7 @@ struct GatewayQueue {
   std::map<std::string, std::string> attributes = {};  // as CreateQueue takes them
 };
 
+// Ranges are those that `canopyd --help` tells of its options of these names.
 struct GatewayOptions {
   // HOST:PORT; port 0 lets the system choose.
   std::string listen = "127.0.0.1:9324";

@@ -203,6 +203,23 @@ std::string OptionTable::select_profile(std::vector<Given>& given,
   return "";
 }
 
+void OptionTable::check_across(std::vector<std::string>& problems) const {
+  if (!problems.empty()) return;
+  for (const auto& test : checks_)
+    if (auto problem = test()) problems.push_back(std::move(*problem));
+}
+
+std::vector<std::string> OptionTable::problems() {
+  std::vector<std::string> problems;
+  for (const auto& option : options_) {
+    const std::vector<std::string> values = option->current();
+    if (fmt::format("{}", fmt::join(values, ", ")) != option->default_text())
+      assign_one(*option, {values, option->name(), option->source()}, problems);
+  }
+  check_across(problems);
+  return problems;
+}
+
 std::vector<std::string> OptionTable::apply(const OptionInputs& inputs) {
   Collector collector(*this);
   if (inputs.file_text) collector.take_file(inputs.file_name, *inputs.file_text);
@@ -222,10 +239,7 @@ std::vector<std::string> OptionTable::apply(const OptionInputs& inputs) {
         assign_one(option, {{text}, "profile " + profile, OptionSource::profile}, problems);
     }
   }
-  if (problems.empty()) {
-    for (const auto& test : checks_)
-      if (auto problem = test()) problems.push_back(std::move(*problem));
-  }
+  check_across(problems);
   if (!problems.empty()) throw OptionError(std::move(problems));
   return std::move(collector.warnings);
 }

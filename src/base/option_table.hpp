@@ -348,6 +348,10 @@ class OptionTable {
   // Returns warnings: environment variables that look like a misspelt option.
   std::vector<std::string> apply(const OptionInputs& inputs);
 
+  // What apply() would refuse of values that the variables were given since add(),
+  // past the table.
+  std::vector<std::string> problems();
+
   const std::string& program() const noexcept { return program_; }
   const std::vector<std::unique_ptr<Option>>& options() const noexcept { return options_; }
   const Option* find(std::string_view name) const;
@@ -372,6 +376,7 @@ class OptionTable {
   void insert(std::unique_ptr<Option> option);
   std::string select_profile(std::vector<Given>& given, std::vector<std::string>& problems);
   void assign_one(Option& option, const Given& given, std::vector<std::string>& problems);
+  void check_across(std::vector<std::string>& problems) const;
 
   std::string program_;
   std::vector<std::unique_ptr<Option>> options_;

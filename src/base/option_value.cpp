@@ -1,5 +1,6 @@
 #include "base/option_value.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -93,6 +94,18 @@ std::optional<bool> OptionValue<bool>::parse(std::string_view text) {
   for (std::string_view no : {"false", "no", "off", "0"})
     if (text == no) return false;
   return std::nullopt;
+}
+
+std::optional<std::chrono::seconds> OptionValue<std::chrono::seconds>::parse(
+    std::string_view text) {
+  const auto span = parse_duration(text);
+  if (!span || *span % std::chrono::seconds(1) != Duration()) return std::nullopt;
+  return std::chrono::duration_cast<std::chrono::seconds>(*span);
+}
+
+std::string OptionValue<std::chrono::seconds>::format(std::chrono::seconds value) {
+  constexpr auto max = std::chrono::floor<std::chrono::seconds>(Duration::max());
+  return format_duration(std::clamp(value, -max, max));
 }
 
 }  // namespace canopy

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <charconv>
+#include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -70,6 +71,14 @@ struct OptionValue<Duration> {
   static constexpr std::string_view what = "a duration such as 500ms, 2s or 20min";
   static std::optional<Duration> parse(std::string_view text) { return parse_duration(text); }
   static std::string format(Duration value) { return format_duration(value); }
+};
+
+template <>
+struct OptionValue<std::chrono::seconds> {
+  static constexpr std::string_view value_name = "DURATION";
+  static constexpr std::string_view what = "whole seconds such as 30s, 20min or 12h";
+  static std::optional<std::chrono::seconds> parse(std::string_view text);
+  static std::string format(std::chrono::seconds value);
 };
 
 template <>

@@ -21,6 +21,7 @@
 #include <canopy/options.hpp>
 
 #include "node/entropy.hpp"
+#include "store/posix_disk.hpp"
 
 namespace canopy::node {
 namespace {
@@ -44,14 +45,6 @@ error_code write_file(const std::string& path, const std::string& text) {
     error = error_code(ENOSPC, boost::system::system_category());  // there was room for a part
   if (!error && ::fsync(file) != 0) error = last_error();
   ::close(file);
-  return error;
-}
-
-error_code sync_directory(const std::string& path) {
-  int directory = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) return last_error();
-  error_code error = ::fsync(directory) == 0 ? error_code() : last_error();
-  ::close(directory);
   return error;
 }
 
@@ -104,18 +97,25 @@ Identity from_text(const std::string& text) {
       "{} cannot be understood ({}): restore it, or start with an empty directory", name, problem));
 }
 
-// Nothing if they agree; else what differs.
+// Nothing if they agree; else what differs, and what to do.
 std::string contradiction(const Identity& kept, const Identity& wanted) {
   if (kept.name != wanted.name || kept.id != wanted.id)
-    return fmt::format("belongs to the node '{}', not to '{}'", kept.name, wanted.name);
+    return fmt::format(
+        "belongs to the node '{0}', not to '{1}' (without --name, that is the machine's name): "
+        "start with --name {0}",
+        kept.name, wanted.name);
+  const std::string advice = ": start with the same options as before";
   if (kept.cluster != wanted.cluster)
-    return fmt::format("belongs to the cluster '{}', not to '{}'", kept.cluster, wanted.cluster);
+    return fmt::format("belongs to the cluster '{}', not to '{}'", kept.cluster, wanted.cluster) +
+           advice;
   if (kept.digit_bits != wanted.digit_bits)
     return fmt::format("belongs to a cluster with digits of {} bits, not {}", kept.digit_bits,
-                       wanted.digit_bits);
+                       wanted.digit_bits) +
+           advice;
   if (kept.leaf_set_size != wanted.leaf_set_size)
     return fmt::format("belongs to a cluster with leaf sets of {} peers, not {}",
-                       kept.leaf_set_size, wanted.leaf_set_size);
+                       kept.leaf_set_size, wanted.leaf_set_size) +
+           advice;
   return {};
 }
 
@@ -184,10 +184,8 @@ DataDirectory DataDirectory::open(const std::string& path, const Identity& wante
   if (std::optional<Identity> kept = directory.read()) {
     std::string difference = contradiction(*kept, wanted);
     if (!difference.empty())
-      throw StartError(fmt::format(
-          "the data directory {} {}: start with the same options as before, or with another "
-          "directory",
-          path, difference));
+      throw StartError(
+          fmt::format("the data directory {} {}, or with another directory", path, difference));
     identity = *kept;
   }
   auto wall = static_cast<std::uint64_t>(std::max<std::int64_t>(now.time_since_epoch().count(), 1));
@@ -243,7 +241,7 @@ error_code DataDirectory::write(const Identity& identity) const {
   std::string fresh = name + ".new";
   if (error_code error = write_file(fresh, to_text(identity))) return error;
   if (::rename(fresh.c_str(), name.c_str()) != 0) return last_error();
-  return sync_directory(path_);
+  return store::sync_directory(path_);
 }
 
 }  // namespace canopy::node

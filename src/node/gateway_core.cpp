@@ -1,19 +1,17 @@
 #include "node/gateway_core.hpp"
 
-#include <algorithm>
 #include <future>
-#include <thread>
 #include <utility>
 #include <variant>
 
 #include <fmt/format.h>
 
 #include "base/option_value.hpp"
-#include "gateway/credentials.hpp"
 #include "gateway/http_server.hpp"
 #include "gateway/queue_url.hpp"
 #include "net/log.hpp"
 #include "node/entropy.hpp"
+#include "node/gateway_options.hpp"
 #include "node/node_core.hpp"
 #include "node/signal_guard.hpp"
 
@@ -23,38 +21,6 @@ namespace {
 
 // Bits of an incarnation that QueueHost needs for itself.
 constexpr unsigned incarnation_shift = 16;
-
-queue::Limits limits_of(const GatewayOptions& options) {
-  const QueueLimits& given = options.limits;
-  const auto number = [](std::size_t value) { return static_cast<std::int64_t>(value); };
-  const auto millis = [](std::chrono::seconds span) {
-    return std::chrono::milliseconds(span).count();
-  };
-  queue::Limits limits;
-  const auto set_max = [](queue::Range& range, std::int64_t max) {
-    range.max = max;
-    range.min = std::min(range.min, max);
-    range.usual = std::min(range.usual, max);
-  };
-  set_max(limits.maximum_message_size, number(given.message_bytes_max));
-  limits.batch_bytes_max = given.batch_bytes_max;
-  limits.batch_entries_max = number(given.batch_entries_max);
-  set_max(limits.visibility_timeout_s, given.visibility_timeout_max.count());
-  set_max(limits.delay_s, given.delay_max.count());
-  set_max(limits.retention_s, given.retention_max.count());
-  limits.retention_s.min = given.retention_min.count();
-  limits.retention_s.usual = std::max(limits.retention_s.usual, limits.retention_s.min);
-  set_max(limits.wait_s, given.wait_max.count());
-  limits.in_flight_max = given.in_flight_max;
-  limits.in_flight_fifo_max = given.in_flight_fifo_max;
-  limits.message_attributes_max = given.attributes_max;
-  limits.tags_max = given.tags_max;
-  limits.deduplication_ms = millis(given.deduplication);
-  limits.purge_interval_ms = millis(given.purge_interval);
-  limits.deleted_recently_ms = millis(given.deleted_recently);
-  limits.waiters_max = options.receives_waiting_max;
-  return limits;
-}
 
 queue::SecretKey fresh_key() {
   queue::SecretKey key{};
@@ -72,52 +38,12 @@ node::QueueServiceOptions service_options(const NodeCore& node, const GatewayOpt
   service.request_bytes_max = options.waiting_bytes_max;
   service.host.create_on_first_use = options.create_on_first_use;
   queue::MachineConfig& machine = service.host.machine;
-  machine.limits = limits_of(options);
+  machine.limits = node::to_limits(options);
   machine.origin = {node.identity().id.high64(), node.identity().incarnation << incarnation_shift};
   machine.cell = machine.origin.peer;
   machine.fresh_key = fresh_key();
   machine.seed = node::system_entropy();
   return service;
-}
-
-gateway::HttpOptions http_options(const GatewayOptions& options) {
-  gateway::HttpOptions http;
-  const auto listen = parse_endpoint(options.listen);
-  if (!listen)
-    throw StartError(
-        fmt::format("the gateway cannot listen on '{}': give HOST:PORT, such as "
-                    "127.0.0.1:9324",
-                    options.listen));
-  if (options.certificate_file.empty() != options.key_file.empty())
-    throw StartError("TLS at the gateway needs both a certificate and its key");
-  http.listen = *listen;
-  // The storage loop and its writer need cores, too.
-  const unsigned usual = std::clamp(std::thread::hardware_concurrency() / 2, 1U, 4U);
-  http.threads = options.threads == 0 ? usual : options.threads;
-  http.limits.body_bytes_max = options.request_bytes_max;
-  http.connections_max = options.connections_max;
-  http.arriving_bytes_max = options.arriving_bytes_max;
-  http.certificate_file = options.certificate_file;
-  http.key_file = options.key_file;
-  return http;
-}
-
-gateway::FrontOptions front_options(const GatewayOptions& options) {
-  if (!gateway::is_account(options.default_account))
-    throw StartError(
-        fmt::format("'{}' is no account: give twelve digits", options.default_account));
-  gateway::FrontOptions front;
-  front.access.allow_anonymous = options.allow_anonymous;
-  front.access.default_account = options.default_account;
-  front.access.default_region = options.default_region;
-  front.batch_entries_max = options.limits.batch_entries_max;
-  return front;
-}
-
-gateway::Credentials credentials_of(const GatewayOptions& options) {
-  if (options.credentials_file.empty())
-    return gateway::Credentials::from_environment(options.default_account);
-  return gateway::Credentials::load(options.credentials_file, options.default_account);
 }
 
 // Waits for the outcome of an action at start-up.
@@ -143,17 +69,18 @@ GatewayCore::GatewayCore(std::shared_ptr<NodeCore> node, boost::asio::any_io_exe
                          GatewayOptions options)
     : node_(std::move(node)), options_(std::move(options)) {
   const node::SignalGuard guard;
-  gateway::HttpOptions http = http_options(options_);
-  gateway::FrontOptions front = front_options(options_);
+  if (const std::string problem = node::problem_with(options_); !problem.empty())
+    throw StartError(problem);
   try {
-    gateway::Credentials credentials = credentials_of(options_);
+    gateway::Credentials credentials = node::read_credentials(options_);
     if (credentials.empty() && !options_.allow_anonymous)
       log::warn(
           "the gateway knows no access key, so it will refuse every request: give it "
           "credentials, or allow anonymous requests");
     queues_ = std::make_unique<node::QueueService>(service_options(*node_, options_));
     declare_queues();
-    server_ = std::make_unique<gateway::HttpServer>(std::move(http), std::move(front), *queues_);
+    server_ = std::make_unique<gateway::HttpServer>(node::to_http_options(options_),
+                                                    node::to_front_options(options_), *queues_);
     server_->set_credentials(std::move(credentials));
     build_bridges(std::move(executor));
   } catch (const StartError&) {
@@ -164,7 +91,11 @@ GatewayCore::GatewayCore(std::shared_ptr<NodeCore> node, boost::asio::any_io_exe
 }
 
 GatewayCore::~GatewayCore() {
-  if (bridges_) bridges_->stop();
+  bridges_->stop();
+  server_.reset();
+  const auto counted = queues_->counters();
+  log::info("queues: {} commands were applied in {} batches; {} requests were refused",
+            counted.host.commands, counted.host.batches, counted.host.refused + counted.refused);
 }
 
 void GatewayCore::build_bridges(boost::asio::any_io_executor executor) {
@@ -205,7 +136,7 @@ bool GatewayCore::durable() const { return !node_->data_directory().empty(); }
 
 void GatewayCore::reload_credentials() {
   try {
-    server_->set_credentials(credentials_of(options_));
+    server_->set_credentials(node::read_credentials(options_));
   } catch (const std::exception& error) {
     throw StartError(error.what());
   }
@@ -213,8 +144,7 @@ void GatewayCore::reload_credentials() {
 
 bool GatewayCore::drain(std::chrono::milliseconds time_max) {
   bridges_->stop();
-  server_->drain(time_max);
-  return server_->counters().connections == 0;
+  return server_->drain(time_max);
 }
 
 }  // namespace canopy::detail

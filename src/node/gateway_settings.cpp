@@ -9,12 +9,14 @@
 #include "base/assert.hpp"
 #include "base/option_value.hpp"
 #include "gateway/queue_url.hpp"
+#include "node/gateway_options.hpp"
+#include "queue/attributes.hpp"
+#include "queue/message_checks.hpp"
 
 namespace canopy::node {
 namespace {
 
 using namespace std::chrono_literals;
-using std::chrono::seconds;
 
 std::optional<std::string> check_account(const std::string& text) {
   if (gateway::is_account(text)) return std::nullopt;
@@ -54,7 +56,24 @@ std::optional<std::string> useless_flag(const OptionTable& table, const GatewayS
   return std::nullopt;
 }
 
-seconds whole_seconds(Duration span) { return std::chrono::duration_cast<seconds>(span); }
+// What can be told without a look at the queues that there are.
+std::optional<std::string> refused_queue(const GatewaySettings& settings) {
+  if (!settings.listen) return std::nullopt;
+  const GatewayOptions options = to_gateway_options(settings);
+  const queue::Limits limits = to_limits(options);
+  for (const GatewayQueue& queue : options.queues) {
+    const bool fifo = queue.name.ends_with(".fifo");
+    if (!queue::is_queue_name(queue.name, fifo, limits))
+      return fmt::format(
+          "the queue '{}' cannot be made: its name has 1 to {} letters, digits, - and _",
+          queue.name, limits.queue_name_max);
+    queue::Attributes attributes = queue.attributes;
+    if (fifo) attributes.emplace("FifoQueue", "true");
+    if (const auto error = queue::check_attributes(attributes, fifo, true, limits))
+      return fmt::format("the queue '{}' cannot be made: {}", queue.name, error->message);
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -142,26 +161,26 @@ void declare_queue_limits(OptionTable& table, GatewaySettings& settings) {
       .range(1'024, std::size_t{8} << 20);
   table.add("sqs.batch-entries", limits.batch_entries_max, "messages of a batch or a receive")
       .range(1, 1'000);
-  table.add("sqs.visibility-timeout-max", settings.visibility_timeout_max, "of a message received")
+  table.add("sqs.visibility-timeout-max", limits.visibility_timeout_max, "of a message received")
       .range(1s, 24h * 365);
-  table.add("sqs.delay-max", settings.delay_max, "of a message sent").range(0s, 24h * 365);
-  table.add("sqs.retention-min", settings.retention_min, "of messages that nobody deletes")
+  table.add("sqs.delay-max", limits.delay_max, "of a message sent").range(0s, 24h * 365);
+  table.add("sqs.retention-min", limits.retention_min, "of messages that nobody deletes")
       .range(1s, 24h * 365);
-  table.add("sqs.retention-max", settings.retention_max, "of messages that nobody deletes")
+  table.add("sqs.retention-max", limits.retention_max, "of messages that nobody deletes")
       .range(1s, 24h * 3650);
-  table.add("sqs.wait-max", settings.wait_max, "of a receive").range(0s, 1h);
+  table.add("sqs.wait-max", limits.wait_max, "of a receive").range(0s, 1h);
   table.add("sqs.in-flight", limits.in_flight_max, "messages received and not deleted, a queue")
       .range(1, 10'000'000);
   table.add("sqs.in-flight-fifo", limits.in_flight_fifo_max, "the same of a FIFO queue")
       .range(1, 10'000'000);
   table.add("sqs.attributes", limits.attributes_max, "attributes of a message").range(0, 1'000);
   table.add("sqs.tags", limits.tags_max, "tags of a queue").range(0, 1'000);
-  table.add("sqs.deduplication", settings.deduplication, "memory for deduplication ids")
+  table.add("sqs.deduplication", limits.deduplication, "memory for deduplication ids")
       .range(1s, 24h);
-  table.add("sqs.purge-interval", settings.purge_interval, "between two purges of a queue")
+  table.add("sqs.purge-interval", limits.purge_interval, "between two purges of a queue")
       .range(0s, 1h);
   table
-      .add("sqs.deleted-recently", settings.deleted_recently,
+      .add("sqs.deleted-recently", limits.deleted_recently,
            "before a deleted queue's name can be used again; Amazon has 60s")
       .range(0s, 1h);
   table.check([&settings]() -> std::optional<std::string> {
@@ -171,10 +190,11 @@ void declare_queue_limits(OptionTable& table, GatewaySettings& settings) {
     return "limit.requests-arriving must be at least twice limit.request: raise the one or lower "
            "the other";
   });
-  table.check([&settings]() -> std::optional<std::string> {
-    if (settings.retention_min <= settings.retention_max) return std::nullopt;
+  table.check([&limits]() -> std::optional<std::string> {
+    if (limits.retention_min <= limits.retention_max) return std::nullopt;
     return "sqs.retention-min must not be longer than sqs.retention-max";
   });
+  table.check([&settings] { return refused_queue(settings); });
 }
 
 std::optional<GatewayQueue> parse_queue(const std::string& text) {
@@ -194,15 +214,6 @@ GatewayOptions to_gateway_options(const GatewaySettings& settings) {
   options.listen = format_endpoint(settings.listen.value());
   for (const std::string& text : settings.queues)
     options.queues.push_back(parse_queue(text).value());
-  QueueLimits& limits = options.limits;
-  limits.visibility_timeout_max = whole_seconds(settings.visibility_timeout_max);
-  limits.delay_max = whole_seconds(settings.delay_max);
-  limits.retention_min = whole_seconds(settings.retention_min);
-  limits.retention_max = whole_seconds(settings.retention_max);
-  limits.wait_max = whole_seconds(settings.wait_max);
-  limits.deduplication = whole_seconds(settings.deduplication);
-  limits.purge_interval = whole_seconds(settings.purge_interval);
-  limits.deleted_recently = whole_seconds(settings.deleted_recently);
   return options;
 }
 

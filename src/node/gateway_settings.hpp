@@ -11,7 +11,6 @@
 
 #include "base/option_table.hpp"
 #include "base/peer.hpp"
-#include "base/time.hpp"
 
 namespace canopy::node {
 
@@ -19,14 +18,6 @@ struct GatewaySettings {
   std::optional<Endpoint> listen;   // none: no gateway
   std::vector<std::string> queues;  // "NAME ATTRIBUTE=VALUE ..."
   GatewayOptions values;            // what is bound as it is
-  Duration visibility_timeout_max = values.limits.visibility_timeout_max;
-  Duration delay_max = values.limits.delay_max;
-  Duration retention_min = values.limits.retention_min;
-  Duration retention_max = values.limits.retention_max;
-  Duration wait_max = values.limits.wait_max;
-  Duration deduplication = values.limits.deduplication;
-  Duration purge_interval = values.limits.purge_interval;
-  Duration deleted_recently = values.limits.deleted_recently;
 };
 
 // The settings must outlive the table.

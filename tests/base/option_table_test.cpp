@@ -289,6 +289,22 @@ TEST_F(OptionTableTest, the_effective_configuration_reads_back_the_same) {
   EXPECT_EQ(settings.probe_timeout, 3s);
 }
 
+TEST_F(OptionTableTest, finds_what_is_wrong_with_values_set_past_it) {
+  EXPECT_EQ(table.problems(), std::vector<std::string>{});
+  table.check([this]() -> std::optional<std::string> {
+    if (settings.found) return "do not found";
+    return std::nullopt;
+  });
+  settings.found = true;
+  EXPECT_EQ(table.problems(), std::vector<std::string>{"do not found"});
+  settings.leaf_set = 7;
+  settings.body_max = 1;
+  EXPECT_EQ(table.problems(),
+            (std::vector<std::string>{"leaf-set: '7' is not allowed: give an even number",
+                                      "scribe.body-max: '1' is out of range: give a size such as "
+                                      "65536, 64KiB or 1MiB from 1KiB to 16MiB"}));
+}
+
 TEST(OptionValue, durations_need_a_unit_and_do_not_overflow) {
   EXPECT_EQ(parse_duration("250us"), 250us);
   EXPECT_EQ(parse_duration("20min"), 20min);
@@ -298,6 +314,15 @@ TEST(OptionValue, durations_need_a_unit_and_do_not_overflow) {
   EXPECT_EQ(format_duration(90s), "90s");
   EXPECT_EQ(format_duration(2h), "2h");
   EXPECT_EQ(format_duration(0s), "0s");
+}
+
+TEST(OptionValue, seconds_are_whole) {
+  using Value = OptionValue<std::chrono::seconds>;
+  EXPECT_EQ(Value::parse("2min"), 120s);
+  EXPECT_FALSE(Value::parse("1500ms"));
+  EXPECT_EQ(Value::format(90s), "90s");
+  EXPECT_FALSE(Value::parse(Value::format(-1s)));
+  EXPECT_FALSE(Value::format(std::chrono::seconds::max()).empty());
 }
 
 TEST(OptionValue, sizes_take_binary_units) {

@@ -92,6 +92,7 @@ TEST_F(DataDirectoryTest, OfAnotherNodeIsRefused) {
   DataDirectory::open(path_, wanted(), written_at);
   const std::string text = complaint(wanted("b"));
   EXPECT_NE(text.find("belongs to the node 'a', not to 'b'"), std::string::npos) << text;
+  EXPECT_NE(text.find("start with --name a"), std::string::npos) << text;
 }
 
 TEST_F(DataDirectoryTest, OfAnotherClusterIsRefused) {

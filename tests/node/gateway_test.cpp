@@ -144,6 +144,35 @@ TEST_F(GatewayTest, SaysWhyItCannotStart) {
   EXPECT_NE(refusal(node, options).find("'a b' cannot be made"), std::string::npos);
 }
 
+TEST_F(GatewayTest, ChecksEveryOptionAsTheDaemonDoes) {
+  using std::chrono::seconds;
+  Node node(io_.get_executor(), node_options(false));
+  const auto refused = [&](auto set) {
+    GatewayOptions options = anonymous();
+    set(options);
+    return refusal(node, options);
+  };
+  EXPECT_EQ(refused([](GatewayOptions& o) { o.limits.batch_entries_max = 0; }),
+            "sqs.batch-entries: '0' is out of range: give an integer from 1 to 1000");
+  const auto starts = [&](const std::string& text, auto set) {
+    return refused(set).starts_with(text);
+  };
+  EXPECT_TRUE(starts("account: ''", [](GatewayOptions& o) { o.default_account = ""; }));
+  EXPECT_TRUE(starts("region: 'A b'", [](GatewayOptions& o) { o.default_region = "A b"; }));
+  EXPECT_TRUE(starts("gateway-threads", [](GatewayOptions& o) { o.threads = 65; }));
+  EXPECT_TRUE(starts("limit.connections", [](GatewayOptions& o) { o.connections_max = 0; }));
+  EXPECT_TRUE(
+      starts("sqs.wait-max", [](GatewayOptions& o) { o.limits.wait_max = seconds::max(); }));
+  EXPECT_TRUE(starts("sqs.delay-max", [](GatewayOptions& o) { o.limits.delay_max = seconds(-1); }));
+  EXPECT_TRUE(starts("limit.requests-arriving must be at least twice",
+                     [](GatewayOptions& o) { o.request_bytes_max = 200U << 20; }));
+  EXPECT_TRUE(starts("sqs.retention-min must not be longer",
+                     [](GatewayOptions& o) { o.limits.retention_max = seconds(59); }));
+  EXPECT_TRUE(starts("the queue 'q' cannot be made: Unknown Attribute Foo", [](GatewayOptions& o) {
+    o.queues = {{"q", {{"Foo", "1"}}}};
+  }));
+}
+
 TEST_F(GatewayTest, KeepsTheKeysItHasWhenNewOnesCannotBeRead) {
   const std::string file = root_ + "/keys";
   std::ofstream(file) << "[a]\naws_access_key_id = A\naws_secret_access_key = s\n";

@@ -217,18 +217,29 @@ class Starting(InFolder):
                 (["--queue", "bad name=1 x"], "ATTRIBUTE=VALUE"),
                 (["--account", "12"], "twelve digits"),
                 (["--gateway-key", "k"], "both or none"),
-                (["--gateway", "9324"], "HOST:PORT")]:
+                (["--gateway", "9324"], "HOST:PORT"),
+                (["--sqs-wait-max", "1500ms"], "whole seconds"),
+                (["--queue", "q VisibilityTimeout=-1"], "'q' cannot be made")]:
             daemon = self.daemon(*arguments)
             self.assertEqual(daemon.run(), 2, arguments)
             self.assertIn(text, daemon.errors())
         for arguments, text in [
-                (["--queue", "q VisibilityTimeout=-1"], "'q' cannot be made"),
                 (["--credentials", "/nowhere/at/all"], "/nowhere/at/all"),
                 (["--gateway-certificate", "/dev/null", "--gateway-key", "/dev/null"],
                  "not a certificate")]:
-            daemon = self.daemon(*arguments)
-            self.assertEqual(daemon.run(), 1, arguments)
-            self.assertIn(text, daemon.errors())
+            for check in ([], ["--check-config"]):
+                daemon = self.daemon(*arguments, *check)
+                self.assertEqual(daemon.run(), 1, arguments)
+                self.assertIn(text, daemon.errors())
+
+    def test_only_a_gateway_that_served_says_what_its_queues_did(self):
+        said = "commands were applied in"
+        daemon = self.started()
+        second = self.daemon("--gateway", f"127.0.0.1:{daemon.port}", name="b")
+        second.run()
+        self.assertNotIn(said, second.errors())
+        daemon.stop()
+        self.assertIn(said, daemon.errors())
 
 
 class Options(InFolder):

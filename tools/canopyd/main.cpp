@@ -4,9 +4,11 @@
 #include <malloc.h>
 
 #include "common/command_line.hpp"
+#include "common/escaped.hpp"
 #include "common/short_slices.hpp"
 #include "common/standard_files.hpp"
 #include "node/daemon.hpp"
+#include "node/gateway_options.hpp"
 #include "node/store_check.hpp"
 
 namespace {
@@ -21,6 +23,18 @@ constexpr const char* examples =
     "  canopyd --name b --listen 10.0.0.2:7400 --join 10.0.0.1:7400\n"
     "  canopyd --gateway 127.0.0.1:9324 --allow-anonymous --data /var/lib/canopy\n";
 
+// What cannot be told without files is looked at, too.
+int check_config(const canopy::OptionTable& table, const canopy::node::DaemonSettings& settings) {
+  std::string problem;
+  if (settings.gateway.listen)
+    problem = canopy::node::problem_with_files(to_gateway_options(settings.gateway));
+  if (problem.empty())
+    std::cout << table.effective_toml();
+  else
+    std::cerr << "canopyd: " << canopy::tools::escaped(problem) << "\n";
+  return canopy::tools::end_output("canopyd", problem.empty() ? 0 : 1);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -32,10 +46,7 @@ int main(int argc, char** argv) {
   canopy::node::declare_options(table, settings);
   if (auto status = canopy::tools::read_command_line(table, {summary, examples}, argc, argv))
     return canopy::tools::end_output("canopyd", *status);
-  if (settings.check_config) {
-    std::cout << table.effective_toml();
-    return canopy::tools::end_output("canopyd", 0);
-  }
+  if (settings.check_config) return check_config(table, settings);
   if (!settings.check_store.empty()) {
     const auto check = canopy::node::check_store(settings.check_store, settings.json);
     std::cout << check.text;
