@@ -116,11 +116,9 @@ class ActionReader {
     return OnQueue{queue()};
   }
 
-  // Without one AWS has a message of its own; an empty one is another matter where
-  // a queue is made.
-  queue::QueueName named_queue(bool may_be_empty) {
-    auto name = optional_text("QueueName");
-    if (!name || (name->empty() && !may_be_empty))
+  // Without one AWS has a message of its own.
+  queue::QueueName named_queue(std::optional<std::string> name) {
+    if (!name)
       errors_.add(failure(queue::ErrorCode::invalid_parameter_value,
                           "Value for parameter QueueName is invalid. Reason: Must specify a queue "
                           "name."));
@@ -128,14 +126,18 @@ class ActionReader {
   }
 
   queue::Action create_queue() {
-    queue::CreateQueue action{named_queue(true), fields_.text_map({"Attributes", "Attribute"}), {}};
+    // An empty one has a message of its own.
+    queue::CreateQueue action{
+        named_queue(optional_text("QueueName")), fields_.text_map({"Attributes", "Attribute"}), {}};
     action.tags = fields_.text_map({"tags", "Tag"}, "Key");
     action.tags.merge(fields_.text_map({"Tags", "Tag"}, "Key"));
     return action;
   }
 
   queue::Action get_queue_url() {
-    queue::GetQueueUrl action{named_queue(false)};
+    auto name = optional_text("QueueName");
+    if (name && name->empty()) name.reset();
+    queue::GetQueueUrl action{named_queue(std::move(name))};
     if (const auto owner = fields_.text("QueueOwnerAWSAccountId"); owner && !owner->empty())
       action.queue.account = *owner;
     return action;

@@ -84,7 +84,7 @@ std::string result_in_plain_json(std::string_view action, const queue::Result& r
 
 std::string failure_in_xml(const Failure& failure, std::string_view request_id) {
   std::string body(xml_prolog);
-  if (failure.info.query_code == "UnknownOperationException")
+  if (failure.info.query_code == "UnknownOperationException" && failure.message.empty())
     return body + fmt::format("<UnknownOperationException xmlns=\"{}\"/>", sqs_namespace);
   XmlWriter writer(body);
   body += fmt::format("<ErrorResponse xmlns=\"{}\"><Error>", sqs_namespace);

@@ -32,6 +32,11 @@ Failure unknown_operation() {
   return common("UnknownOperationException", "UnknownOperationException", 404, {});
 }
 
+Failure other_service() {
+  return common("UnknownOperationException", "UnknownOperationException", 404,
+                "This endpoint speaks Amazon SQS only.");
+}
+
 Failure invalid_action(std::string_view action) {
   return common("InvalidAction", "InvalidAction", 400,
                 fmt::format("The action {} is not valid for this endpoint.", action));

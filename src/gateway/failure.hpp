@@ -22,6 +22,7 @@ Failure failure(queue::ErrorCode code, std::string message);
 // The request cannot be understood.
 Failure serialization_failure(std::string message);
 Failure unknown_operation();
+Failure other_service();  // of AWS, or none
 Failure invalid_action(std::string_view action);
 Failure no_queue();
 Failure not_a_receive();

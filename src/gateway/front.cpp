@@ -35,6 +35,13 @@ bool wants_json(const Request& request) {
   return request.field("accept").find(plain_json_type) != std::string_view::npos;
 }
 
+// A request that is signed, as of `aws s3`, says for which service.
+bool is_for_others(const Request& request) {
+  const std::string_view signed_by = request.field("authorization");
+  return signed_by.find("/aws4_request") != std::string_view::npos &&
+         signed_by.find("/sqs/aws4_request") == std::string_view::npos;
+}
+
 }  // namespace
 
 void KeyRing::set(Credentials credentials) {
@@ -61,6 +68,7 @@ Front::Taken Front::take_json(const Request& request, std::string_view target, s
   std::string_view name;
   for (const std::string_view prefix : {sqs_target, sts_target})
     if (target.starts_with(prefix)) name = target.substr(prefix.size());
+  if (name.empty()) return fail(Protocol::json, other_service());
   const auto action = action_index(name);
   if (!action) return fail(Protocol::json, unknown_operation());
   shared_.statistics.count_call(*action);
@@ -98,7 +106,8 @@ Front::Taken Front::take_query(const Request& request, std::int64_t now) {
       (request.method == "POST" && !parameters.add(request.body)))
     return fail(protocol, invalid_parameter("", "Action", "Too many parameters."));
   const auto* node = parameters.root().child("Action");
-  if (!node || !node->value) return fail(Protocol::query, unknown_operation());
+  if (!node || !node->value)
+    return fail(Protocol::query, is_for_others(request) ? other_service() : unknown_operation());
   const std::string_view name = *node->value;
   const auto action = action_index(name);
   if (!action) return fail(protocol, invalid_action(name));

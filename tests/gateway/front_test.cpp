@@ -69,7 +69,14 @@ TEST_F(FrontTest, WritesTheOutcomeInTheRequestsProtocol) {
 TEST_F(FrontTest, RefusesActionsThatThereAreNot) {
   EXPECT_NE(answer(json("AmazonSQS.Dance", "{}")).body.find("UnknownOperationException"),
             std::string::npos);
-  EXPECT_NE(answer(json("DynamoDB.ListQueues", "{}")).body.find("UnknownOperationException"),
+  EXPECT_NE(answer(json("DynamoDB.ListQueues", "{}")).body.find("speaks Amazon SQS only"),
+            std::string::npos);
+  Request listing = get("/bucket?list-type=2");
+  EXPECT_NE(answer(listing).body.find("<UnknownOperationException "), std::string::npos);
+  listing.fields.push_back({"Authorization",
+                            "AWS4-HMAC-SHA256 "
+                            "Credential=A/20260101/us-east-1/s3/aws4_request"});
+  EXPECT_NE(answer(listing).body.find("<Message>This endpoint speaks Amazon SQS only."),
             std::string::npos);
   EXPECT_NE(answer(get("/?Action=Dance")).body.find("The action Dance is not valid"),
             std::string::npos);
