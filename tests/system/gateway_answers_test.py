@@ -17,10 +17,9 @@ import urllib.parse
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
 from gateway_daemon import ACCOUNT, Daemon, url_of  # noqa: E402
-from protocols import (NAMESPACE, Json, Query, exchange, flattened, in_namespace,  # noqa: E402
-                       parsed)
+from protocols import (ARN, NAMESPACE, Json, Query, exchange, flattened,  # noqa: E402
+                       in_namespace, parsed, text)
 
-ARN = f"arn:aws:sqs:us-east-1:{ACCOUNT}:"
 UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 BODIES = ["zażółć 🎈", "\r", "\r\n\t", "&quot;", "]]>", "<a>&amp;'\"", " ", "{\"a\":\"\\u0000\"}"]
 # Whose sums AWS has told.
@@ -34,10 +33,6 @@ GREETING_MD5S = {
     ("General", "Hello"): "fca026605781cb4126a1e9044df24232",
     ("Hello",): "a311262e065454b75da111d535b8dacd",
     ("Hello", "Help.Me"): "83fee93c1bcd8b9a5a923ffacdc636c7"}
-
-
-def text(value, kind="String"):
-    return {"DataType": kind, "StringValue": value}
 
 
 def md5(body):

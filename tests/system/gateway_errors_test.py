@@ -11,9 +11,8 @@ import uuid
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
 from gateway_daemon import ACCOUNT, Daemon, url_of  # noqa: E402
-from protocols import Json, Query  # noqa: E402
+from protocols import ARN, Json, Query, text  # noqa: E402
 
-ARN = f"arn:aws:sqs:us-east-1:{ACCOUNT}:"
 QUERY = "AWS.SimpleQueueService."
 INVALID = ("InvalidParameterValue", "InvalidParameterValueException")
 MISSING = ("MissingParameter", "MissingRequiredParameterException")
@@ -38,10 +37,6 @@ ONE_ENCRYPTION = ("You can use one type of server-side encryption (SSE) at one t
                   "either enable KMS SSE or SQS SSE.")
 ALLOW_FORMAT = ("Invalid value for the parameter RedriveAllowPolicy. Reason: Amazon SQS can't "
                 "create the redrive allow policy, as it’s in an unsupported format.")
-
-
-def text(value="x", kind="String"):
-    return {"DataType": kind, "StringValue": value}
 
 
 def missing(name):

@@ -12,8 +12,9 @@ import threading
 import unittest
 
 sys.dont_write_bytecode = True
-SOURCE = pathlib.Path(os.environ.get("CANOPY_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
-BIN = pathlib.Path(os.environ.setdefault("CANOPY_BIN_DIR", str(SOURCE / "build/dev/bin")))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
+from programs import BIN, SOURCE  # noqa: E402
+
 sys.path.insert(0, str(SOURCE / "tests/gateway/lib"))
 from gateway_server import Server  # noqa: E402
 

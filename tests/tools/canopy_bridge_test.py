@@ -166,7 +166,7 @@ class BridgeTest(DaemonCase):
         self.output("bridge", status=2)
         self.output("bridge", "ad", "g", "q", status=2)
         self.assertIn("did you mean bridge add?", self.complaint)
-        self.output("bridge", "remove", self.name, "nowhere", status=1)
+        self.output("bridge", "rm", self.name, "nowhere", status=1)
         self.assertIn("there is no queue nowhere", self.complaint)
 
     def test_there_are_only_so_many(self):
@@ -183,7 +183,7 @@ class BridgeTest(DaemonCase):
         self.assertIn("canopyd --gateway 127.0.0.1:9324", overview)
         self.assertIn("Examples:", overview)
         for command in ("add", "list", "remove"):
-            self.assertRegex(overview, rf"\n  {command} ")
+            self.assertRegex(overview, rf"\n  {command}[ ,]")
             self.assertIn("bridge", self.output("bridge", command, "--help"))
         self.assertIn("UNSEEN", self.output("bridge", "list", "--help"))
 

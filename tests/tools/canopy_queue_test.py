@@ -304,6 +304,10 @@ class QueueTest(DaemonCase):
         self.queue("send", name, "there", *elsewhere)
         self.assertEqual(self.depth(name), 0)
         self.assertEqual(self.queue("receive", name, "--delete", *elsewhere), "there\n")
+        url = f"{self.daemon.queues_url()}/111122223333/{name}"
+        said = self.ask("stats", url, "--region", "eu-west-1", status=1)
+        self.assertEqual(said["error"]["code"], "AccessDeniedException")
+        self.assertIn("give --account", self.complaint)
 
     # --- Mistakes ---
 
@@ -322,6 +326,10 @@ class QueueTest(DaemonCase):
                 (["sned"], "did you mean queue send?"),
                 (["frob"], "no command 'queue frob': canopy queue --help"),
                 (["send"], "canopy queue send --help"),
+                (["send", "q", "x", "--dely", "3"], "did you mean --delay?"),
+                (["send", "q", "x", "--group"], "--group: no value is given"),
+                (["ls", "--timout=3"], "no option '--timout': did you mean --timeout?"),
+                (["ls", "--frobnicate"], "no option '--frobnicate': canopy queue ls --help"),
                 (["send", "q"], "no message"),
                 (["send", "q", ""], "empty"),
                 (["send", "q", "x", "--lines"], "give -"),
@@ -345,7 +353,7 @@ class QueueTest(DaemonCase):
         self.assertIn("Examples:", overview)
         for command in ("ls", "create", "send", "receive", "peek", "delete", "purge", "stats",
                         "rm", "call"):
-            self.assertRegex(overview, rf"\n  {command} ")
+            self.assertRegex(overview, rf"\n  {command}[ ,]")
             self.assertIn("--", self.queue(command, "--help"))
 
     # --- The daemon ---

@@ -16,7 +16,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
-from daemon_case import BIN, DEADLINE_S, Ring, eventually  # noqa: E402
+from daemon_case import BIN, DEADLINE_S, Ring, RingCase, eventually  # noqa: E402
 
 PEERS = 4
 ID_BITS = 160
@@ -62,34 +62,16 @@ class Joined:
         return [json.loads(line) for line in self.lines()]
 
 
-class CanopyTest(unittest.TestCase):
+class CanopyTest(RingCase):
     @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory(prefix="canopy-test-")
-        cls.ring = Ring(BIN, pathlib.Path(cls.folder.name))
-        try:
-            cls.ring.start(PEERS)
-        except BaseException:
-            cls.tearDownClass()
-            raise
-
-    @classmethod
-    def tearDownClass(cls):
-        stubborn = cls.ring.stop()
-        cls.folder.cleanup()
-        if stubborn:
-            raise AssertionError(f"did not heed SIGTERM: {stubborn}")
+    def start_daemons(cls):
+        cls.ring.start(PEERS)
 
     def setUp(self):
         self.first, self.last = self.ring.daemons[0], self.ring.daemons[-1]
 
-    def canopy(self, daemon, *arguments, status=0, data=None):
-        """Runs a command to its end; its output."""
-        result = subprocess.run(self.ring.client(daemon, *arguments), input=data or b"",
-                                capture_output=True, timeout=DEADLINE_S, check=False)
-        self.assertEqual(result.returncode, status, (arguments, result))
-        self.complaint = result.stderr.decode()
-        return result.stdout.decode()
+    def canopy(self, daemon, *arguments, **options):
+        return self.output_of(self.ring.client(daemon, *arguments), **options)
 
     def ask(self, daemon, *arguments, **options):
         return json.loads(self.canopy(daemon, *arguments, "--json", **options))
@@ -412,6 +394,12 @@ class CanopyTest(unittest.TestCase):
         self.canopy(self.first, "publish", group, "--lines", data=b"a\nb\n" + b"x" * (5 << 20),
                     status=1)
         self.assertRegex(self.complaint, r"line 3 has more than .*: \d of 2 messages")
+
+    def test_an_option_of_the_daemon_without_its_value(self):
+        result = subprocess.run([BIN / "canopyd", "--leaf-set"], capture_output=True, text=True,
+                                timeout=DEADLINE_S, check=False)
+        self.assertEqual((result.returncode, result.stderr),
+                         (2, "canopyd: --leaf-set: no value is given\n"))
 
     def test_help_that_cannot_be_written_fails(self):
         for program in ("canopy", "canopyd", "canopy-sim"):

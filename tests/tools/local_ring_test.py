@@ -10,9 +10,11 @@ import tempfile
 import time
 import unittest
 
-SOURCE_DIR = pathlib.Path(os.environ["CANOPY_SOURCE_DIR"])
-BIN_DIR = pathlib.Path(os.environ["CANOPY_BIN_DIR"])
-LOCAL_RING = SOURCE_DIR / "scripts" / "lib" / "local_ring.py"
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
+from programs import BIN, SOURCE  # noqa: E402
+
+LOCAL_RING = SOURCE / "scripts" / "lib" / "local_ring.py"
 
 TIMEOUT_S = 120
 
@@ -26,7 +28,7 @@ class LocalRingTest(unittest.TestCase):
         self.rings = self.folder / "rings"
         self.rings.mkdir()
 
-    def start(self, *arguments, programs=BIN_DIR):
+    def start(self, *arguments, programs=BIN):
         process = subprocess.Popen(
             [sys.executable, "-B", LOCAL_RING, "--bin", programs, *arguments],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -40,7 +42,7 @@ class LocalRingTest(unittest.TestCase):
             process.kill()
         process.communicate()
 
-    def run_ring(self, *arguments, programs=BIN_DIR):
+    def run_ring(self, *arguments, programs=BIN):
         process = self.start(*arguments, programs=programs)
         output, errors = process.communicate(timeout=TIMEOUT_S)
         return process.returncode, output, errors
@@ -130,7 +132,7 @@ class ArgumentsTest(unittest.TestCase):
         for arguments in (["--peers"], ["--peers", "0"], ["--peers", "many"], ["--nonsense"]):
             for script in ("run", "test"):
                 with self.subTest(script=script, arguments=arguments):
-                    result = subprocess.run([SOURCE_DIR / "scripts" / script, *arguments],
+                    result = subprocess.run([SOURCE / "scripts" / script, *arguments],
                                             capture_output=True, text=True, timeout=TIMEOUT_S,
                                             check=False)
                     self.assertEqual(result.returncode, 2)

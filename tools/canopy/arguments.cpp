@@ -10,7 +10,6 @@
 #include <canopy/message.hpp>
 
 #include "base/text.hpp"
-#include "base/words.hpp"
 #include "canopy/failure.hpp"
 #include "common/cli.hpp"
 #include "common/whole_number.hpp"
@@ -88,7 +87,7 @@ class Parser {
     try {
       if (!line_.parse(argc, argv)) return std::nullopt;
     } catch (const cli::Mistake& mistake) {
-      throw UsageError(problem(argc, mistake));
+      throw UsageError(mistake.what());
     }
     if (arguments_.control.empty()) arguments_.control = node::default_control_path();
     if (timeout_ > 0)
@@ -246,20 +245,6 @@ class Parser {
                         "bytes, all keys and values of a message up to {}",
                         header_value_bytes_max, wire::max_content_header_bytes));
     }
-  }
-
-  // What the command line says of it, unless a command itself is misspelt or missing.
-  std::string problem(int argc, const cli::Mistake& mistake) const {
-    if (argc < 2) return "no command: canopy --help lists them";
-    const auto [words, commands, rest] = line_.understood();
-    for (const std::string& word : rest) {
-      if (commands.empty() || word.starts_with("-")) continue;
-      const std::string_view near = nearest_word(word, commands);
-      return fmt::format("no command '{}{}': {}", words, word,
-                         near.empty() ? fmt::format("canopy {}--help lists them", words)
-                                      : fmt::format("did you mean {}{}?", words, near));
-    }
-    return fmt::format("{}: canopy {}--help shows how", mistake.what(), words);
   }
 
   cli::CommandLine line_;

@@ -50,9 +50,11 @@ class BridgeParser::Words {
     bridge.require_command();
     bridge.footer(bridge_footer);
     add_names(add("add", "Let a queue subscribe to a group", add_footer, add_), add_);
-    add("list", "List the bridges, and what came by each", list_footer, list_);
-    add_names(add("remove", "End a queue's subscription to a group", remove_footer, remove_),
-              remove_);
+    add("list", "List the bridges, and what came by each", list_footer, list_).also_called("ls");
+    cli::Command remove =
+        add("remove", "End a queue's subscription to a group", remove_footer, remove_);
+    remove.also_called("rm");
+    add_names(remove, remove_);
   }
 
   BridgeCommand command() const { return command_; }

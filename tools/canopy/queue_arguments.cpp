@@ -121,6 +121,7 @@ class QueueParser::Words {
 
   void add_list() {
     cli::Command command = add("ls", "List the queues and how many messages are in them", list_);
+    command.also_called("list");
     command.option("prefix", list_.prefix, "Only those whose names begin like this")
         .value_name("PREFIX");
   }
@@ -221,6 +222,7 @@ class QueueParser::Words {
 
   void add_remove() {
     cli::Command command = add("rm", "Delete a queue and its messages", remove_);
+    command.also_called("remove");
     add_queue(command, remove_.queue);
     add_yes(command, remove_.sure);
   }

@@ -39,6 +39,8 @@ Failure failure_of(const std::string& queue, const std::string& json) {
             code};
   if (code == "UnknownOperationException")
     return {"there is no such action: AWS's documentation of Amazon SQS lists them", code};
+  if (code == "AccessDeniedException" && is_url(queue))
+    return {fmt::format("{} belongs to another account: give --account", queue), code};
   const std::string message = text_of(object, "message");
   return {fmt::format("{}{}{} ({})", queue, queue.empty() ? "" : ": ",
                       message.empty() ? "refused" : message, code),

@@ -5,10 +5,44 @@
 #include <utility>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
+#include "base/words.hpp"
 #include "common/escaped.hpp"
+#include "common/parse_error.hpp"
 
 namespace canopy::tools::cli {
+
+namespace {
+
+std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : commands) names.push_back(command->get_name());
+  return names;
+}
+
+// Those of the commands above that may follow its words, too.
+std::vector<std::string> options_of(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* app = &command; app != nullptr; app = app->get_parent()) {
+    for (const CLI::Option* option : app->get_options())
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    if (!app->get_fallthrough()) break;
+  }
+  return names;
+}
+
+// `before`: the commands in front of the word.
+std::string unknown(std::string_view what, std::string_view before, const std::string& given,
+                    const std::vector<std::string>& known, std::string_view words) {
+  const std::string word = given.substr(0, given.find('='));
+  const std::string_view near = nearest_word(word, known);
+  return fmt::format("no {} '{}{}': {}", what, before, word,
+                     near.empty() ? fmt::format("{}--help lists them", words)
+                                  : fmt::format("did you mean {}{}?", before, near));
+}
+
+}  // namespace
 
 Option& Option::required() {
   option_->required();
@@ -76,6 +110,8 @@ Command Command::command(const std::string& name, const std::string& help) {
   return Command(app_->add_subcommand(name, help));
 }
 
+void Command::also_called(const std::string& name) { app_->alias(name); }
+
 void Command::require_command() { app_->require_subcommand(1); }
 
 void Command::footer(const std::string& text) { app_->footer(text); }
@@ -120,6 +156,24 @@ CommandLine::CommandLine(const std::string& program, const std::string& summary,
 
 CommandLine::~CommandLine() = default;
 
+// In one line, with what to do about it.
+std::string CommandLine::explained(const std::string& problem) const {
+  std::string words = app_->get_name() + " ";
+  const CLI::App* innermost = app_;
+  while (!innermost->get_subcommands().empty()) {
+    innermost = innermost->get_subcommands().front();
+    words += innermost->get_name() + " ";
+  }
+  const std::vector<std::string> commands = names_of(innermost->get_subcommands({}));
+  const std::vector<std::string> rest = app_->remaining(true);
+  for (const std::string& word : rest)
+    if (word.starts_with("-")) return unknown("option", "", word, options_of(*innermost), words);
+  if (rest.empty() || commands.empty())
+    return fmt::format("{}: {}--help shows how", problem, words);
+  const std::string before = words.substr(words.find(' ') + 1);
+  return unknown("command", before, rest.front(), commands, words);
+}
+
 bool CommandLine::parse(int argc, const char* const* argv) {
   try {
     app_->parse(argc, argv);
@@ -128,21 +182,10 @@ bool CommandLine::parse(int argc, const char* const* argv) {
     app_->exit(request);
     return false;
   } catch (const CLI::ParseError& error) {
-    throw Mistake(error.what());
+    throw Mistake(explained(words_for(error)));
+  } catch (const Mistake& mistake) {
+    throw Mistake(explained(mistake.what()));
   }
-}
-
-Understood CommandLine::understood() const {
-  Understood understood;
-  const CLI::App* innermost = app_;
-  while (!innermost->get_subcommands().empty()) {
-    innermost = innermost->get_subcommands().front();
-    understood.commands += innermost->get_name() + " ";
-  }
-  for (const CLI::App* known : innermost->get_subcommands({}))
-    understood.following.push_back(known->get_name());
-  understood.rest = app_->remaining(true);
-  return understood;
 }
 
 std::optional<int> CommandLine::parse_or_complain(int argc, const char* const* argv) {
@@ -150,11 +193,7 @@ std::optional<int> CommandLine::parse_or_complain(int argc, const char* const* a
   try {
     return parse(argc, argv) ? std::nullopt : std::optional(0);
   } catch (const Mistake& mistake) {
-    const auto [commands, following, rest] = understood();
-    const std::string problem =
-        commands.empty() && !rest.empty() ? "no command '" + rest.front() + "'" : mistake.what();
-    std::cerr << program << ": " << escaped(problem) << ": " << program << " " << commands
-              << "--help shows how\n";
+    std::cerr << program << ": " << escaped(mistake.what()) << "\n";
     return 2;
   } catch (const std::exception& error) {
     std::cerr << program << ": " << escaped(error.what()) << "\n";

@@ -55,6 +55,8 @@ class Command {
   explicit Command(CLI::App* app) : app_(app) {}
 
   Command command(const std::string& name, const std::string& help);
+  // Another name by which it can be called.
+  void also_called(const std::string& name);
   void require_command();
   // Below its options. Commands that are added later have the same unless they set theirs.
   void footer(const std::string& text);
@@ -86,17 +88,11 @@ class Command {
   CLI::App* app_;
 };
 
-// What is wrong with the words given, found by parse() or thrown by an action.
+// What is wrong with the words given, found by parse() or thrown by an action; parse() adds
+// what to do.
 class Mistake : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
-};
-
-// How far the words were understood, when there is a mistake in them.
-struct Understood {
-  std::string commands;                // those given, each with a blank behind: "queue send "
-  std::vector<std::string> following;  // the names that could have been next
-  std::vector<std::string> rest;       // words that mean nothing here
 };
 
 class CommandLine : public Command {
@@ -110,7 +106,6 @@ class CommandLine : public Command {
   // Fills the variables and runs the actions. False after --help or --version, which it prints.
   // Throws Mistake, and what actions throw.
   bool parse(int argc, const char* const* argv);
-  Understood understood() const;
 
   // parse() for a main(): says what is wrong in one line of standard error. Returns the exit status
   // if the program is to stop here: 0 after --help or --version, 1 if an action failed, 2 after a
@@ -118,6 +113,8 @@ class CommandLine : public Command {
   std::optional<int> parse_or_complain(int argc, const char* const* argv);
 
  private:
+  std::string explained(const std::string& problem) const;
+
   std::unique_ptr<CLI::App> owned_;
 };
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/escaped.hpp"
+#include "common/parse_error.hpp"
 #include "common/read_file.hpp"
 
 namespace canopy::tools {
@@ -124,10 +125,12 @@ std::optional<int> read_command_line(OptionTable& table, const CommandLineText& 
   } catch (const CLI::CallForVersion&) {
     std::cout << table.program() << " " << CANOPY_VERSION << "\n";
     return 0;
+  } catch (const CLI::ParseError& error) {
+    std::cerr << program << escaped(words_for(error)) << "\n";
   } catch (const OptionError& error) {
     for (const std::string& problem : error.problems())
       std::cerr << program << escaped(problem) << "\n";
-  } catch (const std::exception& error) {  // of CLI11, or an unreadable file
+  } catch (const std::exception& error) {  // an unreadable file
     std::cerr << program << escaped(error.what()) << "\n";
   }
   return 2;

@@ -10,10 +10,11 @@ import json
 import urllib.parse
 import xml.etree.ElementTree as ElementTree
 
-from gateway_daemon import DEADLINE_S
+from gateway_daemon import ACCOUNT, DEADLINE_S
 
 NAMESPACE = "http://queue.amazonaws.com/doc/2012-11-05/"
 TARGET = "AmazonSQS."
+ARN = f"arn:aws:sqs:us-east-1:{ACCOUNT}:"
 
 # Lists and maps whose elements the query protocol calls otherwise than the member.
 ELEMENTS = {
@@ -38,6 +39,11 @@ class Answer:
     type: str = ""  # as JSON calls it; empty in the query protocol
     message: str = ""
     fault: str = ""  # Sender or Receiver
+
+
+def text(value="x", kind="String"):
+    """A message attribute."""
+    return {"DataType": kind, "StringValue": value}
 
 
 def exchange(port, method, path, body=None, headers=None):
