@@ -111,13 +111,16 @@ bool LeafSet::spans(const Id& key) const noexcept {
   return key - first <= last - first;
 }
 
-PeerRef LeafSet::closest(const Id& key, bool except_key,
-                         std::span<const PeerRef> except) const noexcept {
+bool Except::covers(const Leaf& peer, const Id& target) const noexcept {
+  return (key && peer.id == target) ||
+         std::find(peers.begin(), peers.end(), peer.peer) != peers.end();
+}
+
+PeerRef LeafSet::closest(const Id& key, const Except& except) const noexcept {
   PeerRef best;
   const Id* best_id = &self_;
   for (const Leaf& leaf : leaves_) {
-    if (nearer(key, leaf.id, *best_id) && !(except_key && leaf.id == key) &&
-        std::find(except.begin(), except.end(), leaf.peer) == except.end()) {
+    if (nearer(key, leaf.id, *best_id) && !except.covers(leaf, key)) {
       best = leaf.peer;
       best_id = &leaf.id;
     }

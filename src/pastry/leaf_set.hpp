@@ -21,6 +21,14 @@ struct Leaf {
   PeerRef peer;
 };
 
+// Whom a choice passes over.
+struct Except {
+  bool key = false;  // a peer whose id is the key, for a JOIN towards its own joiner's id
+  std::span<const PeerRef> peers = {};
+
+  bool covers(const Leaf& peer, const Id& target) const noexcept;
+};
+
 class LeafSet {
  public:
   // `size` is |L|, even and at least 2. The node itself is never a leaf.
@@ -60,9 +68,7 @@ class LeafSet {
   bool spans(const Id& key) const noexcept;
 
   // The leaf closest to the key, or an empty handle if the node itself is.
-  // `except_key` passes over a leaf whose id is the key, `except` over those.
-  PeerRef closest(const Id& key, bool except_key = false,
-                  std::span<const PeerRef> except = {}) const noexcept;
+  PeerRef closest(const Id& key, const Except& except = {}) const noexcept;
 
  private:
   std::size_t position(const Id& id) const noexcept;  // where it is or would be

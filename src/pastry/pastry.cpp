@@ -9,13 +9,13 @@
 
 #include "pastry/body_peers.hpp"
 #include "pastry/turn.hpp"
+#include "wire/codec.hpp"
 
 namespace canopy::pastry {
 
 namespace {
 
 constexpr unsigned hop_tries_max = 8;
-constexpr std::size_t leaving_max = 16;  // as the codec carries them
 
 bool contains(const wire::Peers& peers, PeerRef peer) {
   return std::find(peers.begin(), peers.end(), peer) != peers.end();
@@ -189,7 +189,7 @@ void Pastry::hand_over(PeerRef from, wire::Routed message) {
   const wire::Peers nearest = closest(message.key, leaving.size() + 1);
   const auto next = std::find_if(nearest.begin(), nearest.end(),
                                  [&](PeerRef peer) { return !contains(leaving, peer); });
-  if (next == nearest.end() || leaving.size() > leaving_max) {
+  if (next == nearest.end() || leaving.size() > wire::limit::leaving) {
     ++state_.counters.undelivered_drops;
   } else {
     send_hop(*next, from, std::move(message));

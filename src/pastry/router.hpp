@@ -11,7 +11,7 @@
 // suspicion is wrong.
 #pragma once
 
-#include <span>
+#include <cstdint>
 
 #include "pastry/node_state.hpp"
 #include "pastry/prober.hpp"
@@ -28,16 +28,10 @@ class Router {
     Rule rule = Rule::leaf_set;
   };
 
-  // Whom to pass over.
-  struct Except {
-    bool key = false;  // a peer whose id is the key, for a JOIN towards its own joiner's id
-    std::span<const PeerRef> peers = {};
-  };
-  Hop next_hop(const Id& key, Except except) const;
+  Hop next_hop(const Id& key, const Except& except) const;
 
  private:
-  bool passed_over(PeerRef peer, const Id& key, Except except) const;
-  PeerRef rare_case(const Id& key, Except except, bool suspects) const;
+  PeerRef rare_case(const Id& key, const Except& except, bool suspects) const;
 
   const NodeState& state_;
   const Prober& prober_;

@@ -124,7 +124,7 @@ TEST(LeafSet, ATieGoesToTheSmallerId) {
 TEST(LeafSet, CanPassOverTheLeafWhoseIdIsTheKey) {
   const LeafSet leaves = full_set();
   EXPECT_EQ(leaves.closest(at("90")), peer(1));
-  EXPECT_FALSE(leaves.closest(at("90"), true)) << "80 and a0 are as close then";
+  EXPECT_FALSE(leaves.closest(at("90"), {.key = true})) << "80 and a0 are as close then";
 }
 
 TEST(LeafSet, AnotherPeerOfTheSameIdTakesThePlace) {
