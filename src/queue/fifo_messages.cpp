@@ -276,7 +276,8 @@ bool FifoMessages::pick_group(const store::Reader& reader, const PickRules& rule
   constexpr std::size_t refused_max = 100;
   bool found = false;
   for (; cursor->valid() && pick.given.size() < rules.messages_max &&
-         pick.dead.size() + pick.expired.size() < refused_max;
+         pick.dead.size() + pick.expired.size() < refused_max &&
+         pick.moved_bytes < limits_.move_bytes_max;
        cursor->next()) {
     const std::uint64_t sequence = keys::last_number_of(cursor->key());
     const auto times = times_of(cursor->value());
@@ -305,6 +306,7 @@ bool FifoMessages::pick_group(const store::Reader& reader, const PickRules& rule
     message.record = Buffer::copy_of(cursor->value());
     const bool dead =
         !rules.for_move && rules.receives_max > 0 && message.count >= rules.receives_max;
+    if (dead || rules.for_move) pick.moved_bytes += message.record.size();
     if (dead) {
       pick.dead.push_back(std::move(message));
       continue;

@@ -58,6 +58,9 @@ struct Limits {
   // many again.
   std::size_t bridge_publishers_max = 8'192;
 
+  // Of the messages that one command moves between queues, or that pass it by the last one: a
+  // record of the log holds as much.
+  std::size_t move_bytes_max = 4'194'304;
   std::size_t waiters_max = 65'536;
   std::size_t queues_loaded_max = 16'384;
   std::size_t firsts_max = 10'000;         // FIFO groups whose first message is remembered

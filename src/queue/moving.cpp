@@ -158,7 +158,10 @@ std::vector<Moving::Entry> Moving::read_window() {
   std::vector<Entry> entries;
   const auto cursor = state_.reader.range(keys::of(keys::outbox, read_upto_ + 1),
                                           keys::after(keys::of(keys::outbox)));
-  for (; cursor->valid() && entries.size() < window_max; cursor->next()) {
+  const std::size_t bytes_max = state_.config.limits.move_bytes_max;
+  for (std::size_t bytes = 0; cursor->valid() && entries.size() < window_max && bytes < bytes_max;
+       cursor->next()) {
+    bytes += cursor->value().size();
     entries.push_back(decode(keys::last_number_of(cursor->key()), cursor->value()));
   }
   check(*cursor);

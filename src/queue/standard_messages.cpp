@@ -198,6 +198,7 @@ void StandardMessages::judge(const store::Reader& reader, ReadyList::Item item,
   if (dead || rules.for_move) {
     become(flight, State::removing, 0);
     auto& into = dead && !rules.for_move ? pick.dead : pick.given;
+    pick.moved_bytes += item.value.size();
     into.push_back({item.at, {}, std::move(item.value), 0, state.count, state.first_received});
     return;
   }
@@ -219,7 +220,8 @@ Pick StandardMessages::pick(const store::Reader& reader, const PickRules& rules,
   const std::uint64_t before = receive;
   constexpr std::size_t refused_max = 100;
   while (pick.given.size() < rules.messages_max &&
-         pick.dead.size() + pick.expired.size() < refused_max) {
+         pick.dead.size() + pick.expired.size() < refused_max &&
+         pick.moved_bytes < limits_.move_bytes_max) {
     if (!rules.for_move && in_flight_.size() >= limits_.in_flight_max) {
       pick.over_limit = true;
       break;

@@ -62,7 +62,8 @@ struct Pick {
   std::vector<PickedMessage> given;
   std::vector<PickedMessage> dead;
   std::vector<command::MessagePlace> expired;
-  bool over_limit = false;  // no more may be in flight
+  std::size_t moved_bytes = 0;  // of those that go to another queue
+  bool over_limit = false;      // no more may be in flight
 };
 
 enum class HandleState : std::uint8_t {

@@ -120,6 +120,22 @@ TEST_P(DeadLetters, ComeBackWhenTheLogRefusedTheirMove) {
   EXPECT_EQ(loop.receive(dead).size(), 1U);
 }
 
+// The log takes no record of any length.
+TEST_P(DeadLetters, MoveThereAndBackByCommandsThatAreNotTooLong) {
+  Limits limits;
+  limits.move_bytes_max = 1'000;
+  Loop small(limits);
+  small.create(dead);
+  small.create(source, {{"RedrivePolicy", redrive_to(dead, 1)}});
+  for (int i = 0; i < 20; ++i) small.send(source, std::string(400, 'm'), group());
+  for (int i = 0; i < 20; ++i) kill(small, source, 1);
+  EXPECT_EQ(small.counts(dead), (Texts{"20", "0", "0"}));
+  small.ask<StartMessageMoveTaskResult>(StartMessageMoveTask{arn_of(named(dead)), {}, {}});
+  for (int i = 0; i < 20; ++i) small.advance(1'000);
+  EXPECT_EQ(small.counts(source), (Texts{"20", "0", "0"}));
+  for (const Buffer& record : small.log) EXPECT_LT(record.size(), 2'500U);
+}
+
 TEST_P(DeadLetters, StayWhereTheyAreWithoutATarget) {
   loop.send(source, "m", group());
   loop.ask<Done>(DeleteQueue{named(dead)});
