@@ -225,8 +225,9 @@ bool QueueHost::refuses(const queue::Command& command) const {
   return !store_problem_.empty() || (!room_problem_.empty() && takes_room(command));
 }
 
+// What comes after a refused command was prepared as if that were on its way.
 void QueueHost::put(queue::Command command, CallPtr call) {
-  if (!refuses(command)) {
+  if (refused_.empty() && !refuses(command)) {
     Buffer record = queue::encode(command);
     const auto index = disk_.log->submit(record);
     if (index.has_value()) {

@@ -45,7 +45,8 @@ class Machine {
   Outcome apply(Command command, std::uint64_t index, store::Batch& batch);
   void finish(store::Batch& batch);
 
-  // The command did not get into the log and never will.
+  // The command did not get into the log and never will; nor will those that were
+  // prepared after it and before this call.
   void abandon(const Command& command);
 
   void tick(WallTime now, Host& host);

@@ -87,6 +87,48 @@ TEST(QueueHost, ADeleteThatTheLogRefusedDidNotHappen) {
   EXPECT_TRUE(again->ok());
 }
 
+// A receive says from where on to look for messages, and takes it for granted that the dead
+// letters before there are on their way.
+TEST(QueueHost, LogsNothingThatWasPreparedAfterARefusedCommand) {
+  HostLoop loop;
+  const queue::QueueName source = named("source.fifo");
+  const std::string redrive =
+      R"({"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:dead.fifo",)"
+      R"("maxReceiveCount":"1"})";
+  const auto set = [&](const std::string& policy) {
+    loop.ask(queue::SetQueueAttributes{source, {{"RedrivePolicy", policy}}});
+    loop.settle();
+  };
+  const auto send = [&](const std::string& group, std::size_t size) {
+    queue::SendMessage message{source, {}};
+    message.entry.body = Buffer::copy_of(std::string(size, 'm'));
+    message.entry.group_id = group;
+    message.entry.deduplication_id = group + std::to_string(size);
+    loop.ask(std::move(message));
+    loop.settle();
+  };
+  for (const auto& name : {named("dead.fifo"), source})
+    loop.ask(queue::CreateQueue{name, {{"FifoQueue", "true"}, {"VisibilityTimeout", "0"}}, {}});
+  loop.settle();
+  set(redrive);
+  // Together they are more than a record of this log.
+  send("a", 10'000);
+  send("a", 10'001);
+  loop.receive("source.fifo");
+  loop.settle();
+  loop.advance(milliseconds(1));
+  send("b", 1);
+  const auto received = loop.receive("source.fifo");
+  loop.settle();
+  EXPECT_TRUE(received->refused());
+  set("");
+  loop.restart();
+  loop.settle();
+  const auto again = loop.receive("source.fifo");
+  loop.settle();
+  EXPECT_EQ(again->messages().size(), 3U);
+}
+
 TEST(QueueHost, DoesNotSpinWhileItIsRefused) {
   HostLoop loop;
   loop.create_queue("q");
