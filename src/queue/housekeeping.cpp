@@ -132,6 +132,7 @@ void Housekeeping::sweep(Queue& queue) {
         queue.fifo_messages->begin_removal(place.at.sequence);
       } else {
         queue.standard_messages->begin_removal(place.at);
+        queue.standard_messages->skip_to(place.at);
       }
     }
     if (queue.fifo()) reserve_groups(queue, found.expired);

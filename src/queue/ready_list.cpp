@@ -78,6 +78,10 @@ void ReadyList::removed(const Position& at) {
   items_.erase(found);
 }
 
+void ReadyList::skip_to(const Position& at) {
+  if (items_.empty()) next_ = std::max(next_, at);
+}
+
 void ReadyList::cleared() {
   items_.clear();
   bytes_ = 0;

@@ -42,6 +42,9 @@ class ReadyList {
   void added(const Position& at, const Buffer& value);
   void removed(const Position& at);
 
+  // Somebody else has seen that nothing before this is left that nobody has taken.
+  void skip_to(const Position& at);
+
   // Everything is gone, and what comes has higher positions.
   void cleared();
 

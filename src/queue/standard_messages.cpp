@@ -289,6 +289,11 @@ void StandardMessages::begin_removal(const Position& at) {
   if (found != lanes_.end()) found->second.removed(at);
 }
 
+void StandardMessages::skip_to(const Position& at) {
+  const auto found = lanes_.find(at.lane);
+  if (found != lanes_.end()) found->second.skip_to(at);
+}
+
 void StandardMessages::abandon_removal(const Position& at, Millis now) {
   const auto flight = flights_.find(at);
   if (flight != flights_.end()) become(flight, State::returned, now);

@@ -95,6 +95,8 @@ class StandardMessages {
                        Millis now);
   // Its removal is on the way: nobody gets it, and no second removal is made.
   void begin_removal(const Position& at);
+  // All messages of this lane before it are given or on their way out.
+  void skip_to(const Position& at);
   void abandon_removal(const Position& at, Millis now);
   // False: no message that is in flight.
   bool set_visibility(const Position& at, Millis visible_at, Millis now);

@@ -66,6 +66,16 @@ TEST(QueueCost, OfABacklogIsOneStepAMessage) {
   EXPECT_LT(loop.store->ranges, static_cast<std::uint64_t>(message_count / 100));
 }
 
+TEST(QueueCost, OfABacklogThatExpiresIsAFewStepsAMessage) {
+  Loop loop;
+  loop.create("q", {{"MessageRetentionPeriod", "60"}});
+  send_many(loop, message_count);
+  loop.store->steps = 0;
+  loop.advance(61'000);
+  EXPECT_EQ(loop.counts("q"), (Texts{"0", "0", "0"}));
+  EXPECT_LE(loop.store->steps, 3U * message_count);
+}
+
 void receive_and_delete(Loop& loop, const std::string& queue, int count) {
   for (int received = 0; received < count;) {
     const auto messages = loop.receive(queue);
