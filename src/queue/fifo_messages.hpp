@@ -59,6 +59,12 @@ class FifoMessages {
   std::vector<PickedMessage> attempt(const store::Reader& reader, const std::string& id,
                                      Millis oldest, Millis now) const;
 
+  // Between the receive with this attempt id and its command's end nobody can tell what it
+  // is given.
+  void begin_attempt(const std::string& id) { attempting_.insert(id); }
+  void end_attempt(const std::string& id) { attempting_.erase(id); }
+  bool is_attempting(const std::string& id) const { return attempting_.contains(id); }
+
   HandleState state_of(const store::Reader& reader, const ReceiptHandle& handle, Millis now) const;
   const std::string& group_of(std::uint64_t sequence) const;
   Millis received_at(std::uint64_t sequence) const;
@@ -152,6 +158,7 @@ class FifoMessages {
   std::unordered_map<std::string, Reservation> reserved_;
   std::vector<std::string> to_reconsider_;
   std::set<std::uint64_t> removing_;
+  std::set<std::string> attempting_;
   // Of some groups: no message lies before it.
   std::map<std::string, std::uint64_t> firsts_;
   std::vector<std::pair<std::string, Millis>> early_;

@@ -14,12 +14,18 @@ namespace canopy::queue {
 
 namespace {
 
-// How long a receive waits for its dead letters to arrive, at most.
+// How long a receive waits for its dead letters to arrive, or for another receive with its
+// attempt id, at most.
 constexpr Millis moves_wait_max = second_ms;
 // A queue whose next message cannot be told is looked at again after this.
 constexpr Millis look_again = 50;
 // FIFO: receives of different terms have different numbers.
 constexpr unsigned receive_bits = 40;
+
+bool is_repeated(const Queue& queue, const ReceiveMessage& action) {
+  return queue.fifo() && action.attempt_id &&
+         queue.fifo_messages->is_attempting(*action.attempt_id);
+}
 
 Error out_of_range(const char* parameter, std::int64_t value, const std::string& reason) {
   return invalid_parameter(
@@ -98,6 +104,7 @@ Receiving::Taken Receiving::take_standard(Queue& queue, const ReceiveMessage& ac
 
 Receiving::Taken Receiving::take_fifo(Queue& queue, const ReceiveMessage& action,
                                       const PickRules& rules) {
+  if (is_repeated(queue, action)) return std::monostate();
   if (auto again = repeat(queue, action)) return std::move(*again);
   std::uint64_t number = state_.term << receive_bits | state_.receives;
   Pick pick = queue.fifo_messages->pick(state_.reader, rules, number);
@@ -116,6 +123,7 @@ Receiving::Taken Receiving::take_fifo(Queue& queue, const ReceiveMessage& action
                         picked.first_received});
   }
   reserve_groups(queue, messages);
+  if (action.attempt_id) queue.fifo_messages->begin_attempt(*action.attempt_id);
   return command;
 }
 
@@ -151,7 +159,8 @@ Prepared Receiving::wait(Queue& queue, ReceiveMessage action, Token token) {
   Waiter waiter{token, queue.number(), state_.now, 0, {}};
   waiter.ends +=
       action.wait_time_seconds ? *action.wait_time_seconds * second_ms : queue.settings.wait_ms;
-  if (queue.moving > 0 || state_.term == 0) waiter.moves_wait = state_.now + moves_wait_max;
+  if (queue.moving > 0 || state_.term == 0 || is_repeated(queue, action))
+    waiter.moves_wait = state_.now + moves_wait_max;
   if (waiter.ends <= state_.now && waiter.moves_wait == 0) return Outcome(ReceiveMessageResult{});
   if (state_.waiters.size() >= state_.config.limits.waiters_max) {
     ++waiters_refused_;
@@ -192,7 +201,7 @@ bool Receiving::serve_first(Queue* queue, Waiters::Order order, Host& host) {
   }
   // It waited for nothing but its dead letters, and they have arrived.
   const bool only_moves = waiter.moves_wait != 0 && waiter.ends == waiter.moves_wait;
-  if (!only_moves || queue->moving > 0) return false;
+  if (!only_moves || queue->moving > 0 || is_repeated(*queue, waiter.action)) return false;
   state_.waiters.take(order);
   host.answer(token, ReceiveMessageResult{});
   return true;
@@ -286,6 +295,7 @@ Outcome Receiving::apply(Command& command, command::Receive& receive) {
         queue->fifo_messages->receive(state_.tx, receive, i, command.time, queue->counters);
     if (given && answers) result.messages.push_back(std::move(command.received[i]));
   }
+  queue->fifo_messages->end_attempt(receive.attempt);
   release_groups(*queue, receive.messages, false);
   state_.raise_head(*queue, receive.head);
   state_.stir(receive.queue);
@@ -295,6 +305,7 @@ Outcome Receiving::apply(Command& command, command::Receive& receive) {
 void Receiving::abandon(const Command&, const command::Receive& receive) {
   Queue* queue = state_.find(receive.queue);
   if (queue == nullptr) return;
+  queue->fifo_messages->end_attempt(receive.attempt);
   release_groups(*queue, receive.messages, true);
   state_.stir(receive.queue);
 }

@@ -301,6 +301,30 @@ TEST(FifoQueue, TheSameAttemptGivesTheSameMessages) {
   EXPECT_TRUE(loop.ask<ReceiveMessageResult>(action).messages.empty());
 }
 
+// The retry of a receive whose answer is late.
+TEST(FifoQueue, TheSameAttemptWaitsForTheOneOnItsWay) {
+  Loop loop;
+  loop.create("q.fifo");
+  loop.send("q.fifo", "1", "g");
+  loop.send("q.fifo", "2", "h");
+  ReceiveMessage action = Loop::receiving("q.fifo", 1);
+  action.attempt_id = "attempt";
+  const Token first = loop.begin(action);
+  const Token again = loop.begin(action);
+  loop.settle();
+  const auto messages = [&](Token token) {
+    return std::get<ReceiveMessageResult>(loop.take(token).value().value()).messages;
+  };
+  EXPECT_EQ(messages(first).at(0).receipt_handle, messages(again).at(0).receipt_handle);
+  // After one that came to nothing it is the first itself.
+  action.attempt_id = "other";
+  loop.begin(action);
+  const Token third = loop.begin(action);
+  loop.fail_pending();
+  loop.settle();
+  EXPECT_EQ(messages(third).at(0).body.view(), "2");
+}
+
 TEST(FifoQueue, AnAttemptIsKnownAfterARestart) {
   Loop loop;
   loop.create("q.fifo");
