@@ -135,11 +135,11 @@ TEST_F(QueueServiceTest, HoldsAsMuchInMemoryAsItMay) {
   int sent = 0;
   while (sent < 1'000 && send("q", body)->outcome().has_value()) ++sent;
   EXPECT_NEAR(sent, (1 << 20) / 10'000, 5);
-  EXPECT_NE(service_->problem(), "");
   const auto received = receive("q", 0);
   const auto& messages =
       std::get<queue::ReceiveMessageResult>(received->outcome().value()).messages;
   ASSERT_EQ(messages.size(), 1U);
+  EXPECT_NE(service_->problem(), "") << "told at the end of the turn that refused";
   EXPECT_TRUE(ask(queue::DeleteMessage{named("q"), messages.front().receipt_handle})
                   ->outcome()
                   .has_value());
