@@ -89,6 +89,12 @@ void Segments::read_last() {
   if (scan.damaged_before)
     throw Damage(disk_.path(segment_name(last.number)),
                  fmt::format("record {}, at byte {}, is damaged", scan.next, scan.end));
+  // It was made as long as it may get, and is only ever cut behind a frame.
+  const bool cut_short = bytes.size() < options_.segment_bytes && bytes.size() != scan.end;
+  if (cut_short && bytes.find_first_not_of('\0', scan.end) != std::string::npos)
+    throw Damage(disk_.path(segment_name(last.number)),
+                 fmt::format("ends within record {}, at byte {}: it has been cut short", scan.next,
+                             scan.end));
   last_ = scan.next - 1;
   // What is behind does not count; its room is wanted back.
   if (bytes.size() > scan.end)

@@ -177,6 +177,17 @@ TEST_F(SegmentsTest, NamesTheFileWhoseLastRecordIsDamagedAfterACleanEnd) {
   expect_complaint("fault/" + name, "record 3");
 }
 
+TEST_F(SegmentsTest, NamesTheLastFileWhenItWasCutShort) {
+  open();
+  append_many(3);
+  segments_->close();
+  const std::string name = disk_.list()->back();
+  const std::uint64_t third = segment_header_size + 2 * 536;
+  auto file = disk_.open(name, false);
+  ASSERT_FALSE((*file)->truncate(third + 100));
+  expect_complaint("fault/" + name, "record 3");
+}
+
 TEST_F(SegmentsTest, NamesAFileBeforeTheLastThatIsDamagedAnywhere) {
   open();
   append_many(30);
