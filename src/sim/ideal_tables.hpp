@@ -6,28 +6,33 @@
 // sets through Pastry::learn, the closest peer first, with its rank by distance
 // for a round trip: so nothing but the order of distances counts, exactly.
 // Whole rings of 100,000 nodes take seconds, because all hosts of a site have
-// the same closest candidates.
+// the same closest candidates. Members are named by their positions on the ring.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
+#include "pastry/config.hpp"
 #include "sim/ring_order.hpp"
 #include "sim/simulation.hpp"
+#include "sim/topology.hpp"
 
 namespace canopy::sim {
 
-// Teaches the member at this position its leaves, and that there are others if
-// there are: by the next beyond, which finds no place in the leaf set.
-void teach_leaves(Simulation& simulation, const RingOrder& ring, std::size_t position);
-
 class IdealTables {
  public:
-  // For the ring of these members, by the constants and topology of this simulation.
-  IdealTables(const Simulation& simulation, const RingOrder& ring);
+  // `ring` and `topology` must outlive this.
+  IdealTables(const RingOrder& ring, const Topology& topology, const pastry::Config& config);
 
-  // Makes each member active on its own and teaches it its peers.
-  void fill(Simulation& simulation) const;
+  // The routing table of a member, by row and column.
+  std::span<const std::uint32_t> entries(std::size_t position) const {
+    return {entries_.data() + entries_begin_[position],
+            entries_.data() + entries_begin_[position + 1]};
+  }
+  // Its leaves, entries and neighbours, each once, the closest first.
+  std::vector<std::size_t> peers_of(std::size_t position) const;
 
  private:
   // A value per site that all sites lose at once.
@@ -43,24 +48,41 @@ class IdealTables {
     std::uint32_t round_ = 0;
   };
 
-  void find_sites(const Simulation& simulation);
-  void find_table_entries(const Simulation& simulation);
-  void find_entries_of_row(unsigned row, const Simulation& simulation);
-  void find_entries_towards(std::size_t begin, std::size_t end, std::size_t block_begin,
-                            std::size_t block_end, const Simulation& simulation);
-  std::uint32_t closest_of(const std::vector<std::size_t>& candidates, std::size_t position,
-                           const Topology& topology) const;
-  void find_neighbors(const Simulation& simulation);
-  std::vector<std::size_t> peers_of(std::size_t position, const Simulation& simulation) const;
+  // Members [begin, end) have the same first digits, and [part_begin, part_end) of
+  // them the same next one.
+  struct Block {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::size_t part_begin = 0;
+    std::size_t part_end = 0;
+  };
+
+  void find_sites();
+  void find_table_entries();
+  template <class Visit>
+  void visit_blocks(unsigned row, Visit&& visit) const;
+  void find_entries_towards(const Block& block, std::vector<std::size_t>& filled);
+  std::uint32_t closest_of(const std::vector<std::size_t>& candidates, std::size_t position) const;
+  void find_neighbors();
   std::size_t site_of(std::size_t position) const { return site_of_[position]; }
 
   const RingOrder& ring_;
+  const Topology& topology_;
+  const pastry::Config config_;
   PerSite candidates_seen_;
   PerSite closest_to_site_;
   std::vector<std::size_t> site_of_;                   // by position on the ring
   std::vector<std::vector<std::size_t>> at_site_;      // positions, in id order
-  std::vector<std::vector<std::uint32_t>> entries_;    // by position: those of its routing table
+  std::vector<std::size_t> entries_begin_;             // by position, and the end
+  std::vector<std::uint32_t> entries_;                 // of all routing tables
   std::vector<std::vector<std::uint32_t>> neighbors_;  // by site: the closest, one more than |M|
 };
+
+// Makes each member active on its own and teaches it its peers.
+void fill_ideal_tables(Simulation& simulation, const RingOrder& ring);
+
+// Teaches the member at this position its leaves, and that there are others if
+// there are: by the next beyond, which finds no place in the leaf set.
+void teach_leaves(Simulation& simulation, const RingOrder& ring, std::size_t position);
 
 }  // namespace canopy::sim

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "sim/ideal_tables.hpp"
+#include "sim/node_name.hpp"
 
 namespace canopy::sim {
 
@@ -53,7 +52,7 @@ SimulationConfig RingExperiment::config(bool maintenance) const {
 }
 
 void RingExperiment::add_node(Simulation& simulation, NodeIndex node) const {
-  const std::string name = fmt::format("node-{:06}", node);
+  const std::string name = node_name(node);
   simulation.add_node(name, Id::hash_of(name, simulation.overlay_config().pastry.id_bits));
 }
 
@@ -118,7 +117,7 @@ LookupResults RingExperiment::look_up_ideally() {
   simulation_ = std::make_unique<Simulation>(config(false), internet_);
   for (NodeIndex node = 0; node < options_.nodes; ++node) add_node(*simulation_, node);
   const RingOrder ring = running_nodes(*simulation_);
-  IdealTables(*simulation_, ring).fill(*simulation_);
+  fill_ideal_tables(*simulation_, ring);
   progress_("looking up", 0);
   return run_lookups(*simulation_, ring, lookups(), lookups_per_second);
 }

@@ -8,14 +8,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <iosfwd>
 #include <memory>
-#include <string_view>
 #include <vector>
 
 #include "sim/checkers.hpp"
 #include "sim/lookups.hpp"
+#include "sim/progress.hpp"
 #include "sim/simulation.hpp"
 #include "sim/transit_stub.hpp"
 
@@ -37,9 +36,6 @@ struct RingGrowth {
 
 class RingExperiment {
  public:
-  // Told every now and then: what is being done and how much of it is done (0..1).
-  using Progress = std::function<void(std::string_view what, double done)>;
-
   RingExperiment(const RingOptions& options, Progress progress);
 
   RingGrowth grow();       // until all are active, or evidently will never be

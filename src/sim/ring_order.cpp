@@ -12,17 +12,19 @@ RingOrder::RingOrder(std::vector<Member> members) : members_(std::move(members))
             [](const Member& a, const Member& b) { return a.id < b.id; });
 }
 
-NodeIndex RingOrder::closest(const Id& key) const {
+std::size_t RingOrder::closest_position(const Id& key) const {
   CANOPY_ASSERT(!members_.empty());
   const auto at =
       std::lower_bound(members_.begin(), members_.end(), key,
                        [](const Member& member, const Id& wanted) { return member.id < wanted; });
-  const Member& above = at == members_.end() ? members_.front() : *at;
-  const Member& below = at == members_.begin() ? members_.back() : *(at - 1);
-  const Id up = std::min(above.id - key, key - above.id);
-  const Id down = std::min(below.id - key, key - below.id);
-  if (up != down) return up < down ? above.node : below.node;
-  return above.id < below.id ? above.node : below.node;
+  const auto above = static_cast<std::size_t>(at - members_.begin()) % size();
+  const std::size_t below = (above + size() - 1) % size();
+  const Id& above_id = members_[above].id;
+  const Id& below_id = members_[below].id;
+  const Id up = std::min(above_id - key, key - above_id);
+  const Id down = std::min(below_id - key, key - below_id);
+  if (up != down) return up < down ? above : below;
+  return above_id < below_id ? above : below;
 }
 
 std::vector<std::size_t> RingOrder::leaves(std::size_t position, std::size_t half) const {

@@ -26,7 +26,8 @@ class RingOrder {
   const std::vector<Member>& members() const { return members_; }
 
   // The member numerically closest to the key; of two, the one of smaller id.
-  NodeIndex closest(const Id& key) const;
+  NodeIndex closest(const Id& key) const { return members_[closest_position(key)].node; }
+  std::size_t closest_position(const Id& key) const;
 
   // The positions of the `half` nearest on each side (fewer in a small ring),
   // each once, in no particular order.

@@ -130,7 +130,7 @@ void Runner::build() {
 void Runner::build_ideal() {
   for (const auto& node : scenario_.nodes) simulation_->add_node(node.name, node.id);
   const RingOrder ring = live();
-  IdealTables(*simulation_, ring).fill(*simulation_);
+  fill_ideal_tables(*simulation_, ring);
   settle();
 }
 

@@ -28,7 +28,7 @@ class Checkers : public ::testing::Test {
       const std::string name = fmt::format("node-{}", i);
       simulation_->add_node(name, Id::hash_of(name));
     }
-    IdealTables(*simulation_, ring()).fill(*simulation_);
+    fill_ideal_tables(*simulation_, ring());
     settle();
   }
 

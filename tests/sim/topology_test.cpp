@@ -53,6 +53,32 @@ TEST_F(TransitStubs, put_hosts_behind_lan_links) {
             Duration(2'000 + internet_.core_delay_us(internet_.router(a), internet_.router(b))));
 }
 
+TEST_F(TransitStubs, walk_links_back_along_a_tree_of_shortest_ways) {
+  Random random(5);
+  for (int i = 0; i < 300; ++i) internet_.attach(random);
+  std::vector<LinkIndex> next_up(internet_.links());  // from each link towards host 0
+  for (HostIndex host = 1; host < internet_.hosts(); ++host) {
+    std::vector<LinkIndex> way;
+    internet_.walk_back(0, host, [&](LinkIndex link) {
+      EXPECT_LT(link, internet_.links());
+      way.push_back(link);
+      return true;
+    });
+    ASSERT_GE(way.size(), 2U);
+    EXPECT_EQ(way.front(), TransitStub::router_links + host);
+    EXPECT_EQ(way.back(), TransitStub::router_links);
+    for (std::size_t at = 0; at + 1 < way.size(); ++at) {
+      if (next_up[way[at]] != 0) {
+        EXPECT_EQ(next_up[way[at]], way[at + 1]);
+      }
+      next_up[way[at]] = way[at + 1];
+    }
+    std::size_t visited = 0;
+    internet_.walk_back(0, host, [&](LinkIndex) { return ++visited < 2; });
+    EXPECT_EQ(visited, 2U);
+  }
+}
+
 TEST_F(TransitStubs, are_the_same_for_the_same_seed_only) {
   const TransitStub same{Random(7)};
   const TransitStub other{Random(8)};

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sim/ring_experiment.hpp"
+#include "sim/scribe_experiment.hpp"
 
 namespace canopy::tools {
 
@@ -17,6 +18,13 @@ struct ScenarioCommand {
 struct RingCommand {
   sim::RingOptions options;
   std::string trace;
+  bool json = false;
+};
+
+struct ScribeCommand {
+  sim::ScribeOptions options;
+  std::string topology = "transit-stub";
+  std::string tables = "ideal";
   bool json = false;
 };
 
@@ -35,6 +43,7 @@ struct TraceHashCommand {
 
 int run(const ScenarioCommand& command);
 int run(const RingCommand& command);
+int run(const ScribeCommand& command);
 int run(const FuzzCommand& command);
 int run(const TraceHashCommand& command);
 

@@ -1,12 +1,15 @@
 // canopy-sim: the overlay's protocol code in virtual time.
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <system_error>
 #include <type_traits>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "canopy-sim/commands.hpp"
 #include "common/cli.hpp"
@@ -15,28 +18,48 @@
 namespace canopy::tools {
 namespace {
 
+constexpr std::size_t nodes_max = 2'000'000;
+
 template <class Number>
 struct Range {
   Number min;
   Number max;
 };
 
-// The option of a number. CLI11 by itself takes -1 for the largest number that there is, 010 for
-// eight, and nan for a positive one.
+// What is wrong with the text; otherwise it is in `value`. CLI11 by itself takes -1 for the largest
+// number that there is, 010 for eight, and nan for a positive one.
+template <class Number>
+std::string read_number(const std::string& text, Number& value,
+                        Range<std::type_identity_t<Number>> range) {
+  const char* const end = text.data() + text.size();
+  Number number{};
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  const bool within = number >= range.min && number <= range.max;  // nan is not
+  if (error != std::errc() || stop != end || !within)
+    return fmt::format("'{}' is no number from {} to {}", text, range.min, range.max);
+  value = number;
+  return {};
+}
+
 template <class Number>
 cli::Option add_number(cli::Command command, const std::string& name, Number& value,
                        Range<std::type_identity_t<Number>> range, const std::string& help) {
   const auto read = [&value, range](const std::string& text) {
-    const char* const end = text.data() + text.size();
-    Number number{};
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    const bool within = number >= range.min && number <= range.max;  // nan is not
-    if (error != std::errc() || stop != end || !within)
-      return fmt::format("'{}' is no number from {} to {}", text, range.min, range.max);
-    value = number;
-    return std::string();
+    return read_number(text, value, range);
   };
   return command.option_read_by(name, read, help).value_name("N");
+}
+
+// The option of one of a few words; `value` holds the default.
+cli::Option add_choice(cli::Command command, const std::string& name, std::string& value,
+                       const std::vector<std::string>& choices, const std::string& help) {
+  const auto read = [&value, choices](const std::string& text) {
+    if (std::find(choices.begin(), choices.end(), text) == choices.end())
+      return fmt::format("'{}' is not one of: {}", text, fmt::join(choices, ", "));
+    value = text;
+    return std::string();
+  };
+  return command.option_read_by(name, read, help).value_name("WORD").show_default(value);
 }
 
 // Each of these adds a command to the command line; when it is the chosen one, `status` becomes
@@ -63,7 +86,7 @@ void add_ring_command(cli::Command program, int& status) {
   cli::Command parser = program.command(
       "ring", "Grow a ring by the join protocol, check it, and measure hops, delay and cost");
   sim::RingOptions& options = command->options;
-  add_number(parser, "--nodes", options.nodes, {1, 2'000'000}, "How many nodes join")
+  add_number(parser, "--nodes", options.nodes, {1, nodes_max}, "How many nodes join")
       .show_default(fmt::format("{}", options.nodes));
   add_number(parser, "--seed", options.seed, {0, UINT64_MAX}, "The same seed gives the same run")
       .show_default(fmt::format("{}", options.seed));
@@ -81,6 +104,59 @@ void add_ring_command(cli::Command program, int& status) {
       "Exit status: 0 if every leaf set is exact and every lookup was delivered by the\n"
       "closest node, 1 if not, 2 for wrong usage.\n\n"
       "Example: canopy-sim ring --nodes 10000 --seed 7");
+  parser.action([command, &status] { status = run(*command); });
+}
+
+// "zipf" or "fixed:N" into the size of groups.
+std::string read_sizes(const std::string& text, std::size_t& size) {
+  constexpr std::string_view fixed = "fixed:";
+  size = 0;
+  if (text == "zipf") return {};
+  if (text.starts_with(fixed)) {
+    const std::string problem = read_number(text.substr(fixed.size()), size, {1, nodes_max});
+    if (problem.empty()) return {};
+  }
+  return fmt::format("'{}' is neither zipf nor fixed:N with N from 1 to {}", text, nodes_max);
+}
+
+void add_scribe_command(cli::Command program, int& status) {
+  const auto command = std::make_shared<ScribeCommand>();
+  cli::Command parser =
+      program.command("scribe", "Measure Scribe's trees as its paper does, and print both figures");
+  sim::ScribeOptions& options = command->options;
+  add_number(parser, "--nodes", options.nodes, {1, nodes_max}, "How many nodes there are")
+      .show_default(fmt::format("{}", options.nodes));
+  add_number(parser, "--groups", options.groups, {1, 1'000'000}, "How many groups there are")
+      .show_default(fmt::format("{}", options.groups));
+  parser
+      .option_read_by(
+          "--sizes",
+          [&options](const std::string& text) { return read_sizes(text, options.group_size); },
+          "Members of each group: zipf, for nodes * rank^-1.25 of the group of each\n"
+          "rank, or fixed:N")
+      .value_name("SIZES")
+      .show_default("zipf");
+  add_choice(parser, "--topology", command->topology, {"transit-stub"},
+             "Where the nodes live: an internet of 5,050 routers");
+  add_choice(parser, "--tables", command->tables, {"ideal"},
+             "Where their routing tables come from: ideal ones hold in each entry\n"
+             "the nearest of all nodes that fit");
+  add_number(parser, "--remover", options.children_max, {1, 1'000'000},
+             "No node has more children than this, in all its groups together")
+      .value_name("CAP");
+  parser.flag("--collapse", options.collapse,
+              "Nodes that are no members and have one child leave the path");
+  add_number(parser, "--seed", options.seed, {0, UINT64_MAX}, "The same seed gives the same trees")
+      .show_default(fmt::format("{}", options.seed));
+  parser.flag("--json", command->json, "Print one JSON object instead of a table");
+  parser.footer(
+      "The paper: Castro, Druschel, Kermarrec, Rowstron: Scribe, JSAC 2002; without\n"
+      "options its experiment is repeated. One message goes to each group, from its\n"
+      "root. RAD and RMD are the average and the maximum delay to the group's members\n"
+      "over those of IP multicast; a link's stress is the number of messages on it,\n"
+      "both ways together.\n"
+      "Exit status: 0 done, 2 for wrong usage.\n\n"
+      "Example: canopy-sim scribe --nodes 50000 --groups 30000 --sizes fixed:11 --collapse");
   parser.action([command, &status] { status = run(*command); });
 }
 
@@ -123,6 +199,7 @@ int main(int argc, char** argv) {
   int status = 0;
   canopy::tools::add_scenario_command(program, status);
   canopy::tools::add_ring_command(program, status);
+  canopy::tools::add_scribe_command(program, status);
   canopy::tools::add_fuzz_command(program, status);
   canopy::tools::add_trace_hash_command(program, status);
   if (const auto stop = program.parse_or_complain(argc, argv)) status = *stop;
