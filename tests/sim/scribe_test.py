@@ -4,9 +4,12 @@ import json
 import os
 import pathlib
 import subprocess
+import tempfile
 import unittest
+import xml.etree.ElementTree
 
 BIN = pathlib.Path(os.environ["CANOPY_BIN_DIR"])
+SVG = "{http://www.w3.org/2000/svg}"
 SANITIZED = bool(os.environ.get("CANOPY_SANITIZE"))
 KEYS = ["memberships", "tree_nodes", "joins", "tables_per_node_mean", "tables_per_node_max",
         "entries_per_node_mean", "entries_per_node_median", "entries_per_node_max", "rad_median",
@@ -81,6 +84,38 @@ class Scribe(unittest.TestCase):
             self.assertIn(text, result.stdout)
         few = scribe("--nodes", 500, "--groups", 20, "--sizes", "fixed:11", "--collapse")
         self.assertIn("8.5", few.stdout)
+
+    def test_the_plots_are_charts_of_all_curves(self):
+        curves = {"delay-penalty.svg": ["average delay (RAD)", "maximum delay (RMD)"],
+                  "node-stress.svg": ["children tables", "children"],
+                  "link-stress.svg": ["Scribe", "IP multicast", "unicast"]}
+        with tempfile.TemporaryDirectory() as folder:
+            plots = pathlib.Path(folder) / "new" / "plots"
+            # The second time there is next to nothing to draw.
+            for options in (("--nodes", 500, "--groups", 20), ("--nodes", 1, "--groups", 1)):
+                result = scribe(*options, "--plot", plots)
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                self.assertEqual(sorted(path.name for path in plots.iterdir()), sorted(curves))
+                for name, legend in curves.items():
+                    self.check_chart(plots / name, legend)
+
+    def check_chart(self, path, legend):
+        svg = xml.etree.ElementTree.parse(path).getroot()
+        width, height = (float(svg.get(side)) for side in ("width", "height"))
+        texts = [text.text for text in svg.iter(SVG + "text")]
+        for name in legend:
+            self.assertIn(name, texts)
+        lines = list(svg.iter(SVG + "polyline"))
+        self.assertEqual(len(lines), len(legend))
+        for line in lines:
+            for point in line.get("points").split():
+                x, y = map(float, point.split(","))
+                self.assertTrue(0 <= x <= width and 0 <= y <= height, point)
+
+    def test_a_folder_that_cannot_be_is_told_before_the_work(self):
+        result = scribe("--plot", "/dev/null/plots")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertIn("canopy-sim: --plot /dev/null/plots: ", result.stderr)
 
     def test_mistakes_in_the_command_line_are_refused(self):
         for arguments in (["--frob"], ["--nodes", 0], ["--nodes", 2_000_001], ["--groups", "1e3"],

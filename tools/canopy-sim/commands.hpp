@@ -25,6 +25,7 @@ struct ScribeCommand {
   sim::ScribeOptions options;
   std::string topology = "transit-stub";
   std::string tables = "ideal";
+  std::string plot;  // a folder
   bool json = false;
 };
 

@@ -149,13 +149,18 @@ void add_scribe_command(cli::Command program, int& status) {
   add_number(parser, "--seed", options.seed, {0, UINT64_MAX}, "The same seed gives the same trees")
       .show_default(fmt::format("{}", options.seed));
   parser.flag("--json", command->json, "Print one JSON object instead of a table");
+  parser
+      .option("--plot", command->plot,
+              "Draw the distributions of delay penalty, node stress and link stress\n"
+              "into SVG files in this folder")
+      .value_name("DIR");
   parser.footer(
       "The paper: Castro, Druschel, Kermarrec, Rowstron: Scribe, JSAC 2002; without\n"
       "options its experiment is repeated. One message goes to each group, from its\n"
       "root. RAD and RMD are the average and the maximum delay to the group's members\n"
       "over those of IP multicast; a link's stress is the number of messages on it,\n"
       "both ways together.\n"
-      "Exit status: 0 done, 2 for wrong usage.\n\n"
+      "Exit status: 0 done, 1 if DIR cannot be written, 2 for wrong usage.\n\n"
       "Example: canopy-sim scribe --nodes 50000 --groups 30000 --sizes fixed:11 --collapse");
   parser.action([command, &status] { status = run(*command); });
 }

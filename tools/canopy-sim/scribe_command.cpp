@@ -1,6 +1,9 @@
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -8,6 +11,7 @@
 #include "base/json_line.hpp"
 #include "canopy-sim/commands.hpp"
 #include "canopy-sim/resident_memory.hpp"
+#include "canopy-sim/scribe_plots.hpp"
 #include "common/progress_bar.hpp"
 #include "sim/scribe_experiment.hpp"
 
@@ -170,6 +174,27 @@ std::string mistake_in(const sim::ScribeOptions& options) {
   return {};
 }
 
+bool make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (!error) return true;
+  std::fprintf(stderr, "canopy-sim: --plot %s: %s\n", path.c_str(), error.message().c_str());
+  return false;
+}
+
+bool write_plots(const std::string& folder, const sim::ScribeFigures& figures) {
+  for (const ScribePlot& plot : scribe_plots(figures)) {
+    const std::filesystem::path path = std::filesystem::path(folder) / plot.file;
+    std::ofstream file(path);
+    file << plot.svg;
+    file.close();
+    if (file) continue;
+    std::fprintf(stderr, "canopy-sim: %s: cannot be written\n", path.c_str());
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 int run(const ScribeCommand& command) {
@@ -178,6 +203,7 @@ int run(const ScribeCommand& command) {
     std::fprintf(stderr, "canopy-sim: %s\n", mistake.c_str());
     return 2;
   }
+  if (!command.plot.empty() && !make_folder(command.plot)) return 1;
   ProgressBar bar;
   const auto start = std::chrono::steady_clock::now();
   const auto report = sim::run_scribe_experiment(
@@ -191,7 +217,7 @@ int run(const ScribeCommand& command) {
   } else {
     print_table(command, result);
   }
-  return 0;
+  return command.plot.empty() || write_plots(command.plot, report.figures) ? 0 : 1;
 }
 
 }  // namespace canopy::tools
