@@ -37,6 +37,7 @@ RingExperiment::RingExperiment(const RingOptions& options, Progress progress)
       random_(options.seed),
       internet_(random_.fork()),
       simulation_(std::make_unique<Simulation>(config(true), internet_)) {
+  for (NodeIndex node = 0; node < options_.nodes; ++node) internet_.attach(random_);
   if (options_.trace != nullptr) simulation_->trace().write_to(*options_.trace);
 }
 
@@ -63,7 +64,6 @@ RingGrowth RingExperiment::grow() {
   ActiveNodes active;
   simulation_->observe(active);
   for (NodeIndex node = 0; node < options_.nodes; ++node) {
-    internet_.attach(random_);
     add_node(*simulation_, node);
     if (node == 0) {
       simulation_->found(node);

@@ -42,6 +42,7 @@ class RingExperiment {
   Findings check() const;  // of the leaf sets
   LookupResults look_up();
   Simulation& simulation() { return *simulation_; }
+  const TransitStub& internet() const { return internet_; }
 
   // The lookups of look_up() in the same ring with ideal tables, in place of the
   // one that was grown, which is gone afterwards.

@@ -1,13 +1,12 @@
-// Scribe's evaluation (Castro, Druschel, Kermarrec, Rowstron, JSAC 2002) over
-// ideal Pastry tables: random members join groups, and the trees are measured.
+// Scribe's evaluation (Castro, Druschel, Kermarrec, Rowstron, JSAC 2002): random
+// members join groups, and the trees are measured.
 //
 // Nodes live on a transit-stub internet, b = 4 and |L| = 16. Everything follows
-// from the seed.
+// from the seed: internet, ids and groups are the same with either kind of tables.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "sim/progress.hpp"
 #include "sim/scribe_figures.hpp"
@@ -15,20 +14,24 @@
 namespace canopy::sim {
 
 struct ScribeOptions {
+  // Ideal tables: trees are worked out from the routes, without any node. Protocol:
+  // the ring is grown by joins, and members join by Scribe's own messages.
+  enum class Tables : std::uint8_t { ideal, protocol };
+
   std::size_t nodes = 100'000;
   std::size_t groups = 1'500;
-  std::size_t group_size = 0;      // 0: Zipf's
-  std::uint32_t children_max = 0;  // of a node, for the bottleneck remover; 0: none
-  bool collapse = false;           // of paths
+  std::size_t group_size = 0;  // 0: Zipf's
+  Tables tables = Tables::ideal;
+  // What the finished trees go through before they are measured.
+  bool collapse = false;           // path collapse
+  std::uint32_t children_max = 0;  // bottleneck remover: of a node; 0: none
   std::uint64_t seed = 1;
 };
 
-// Of the groups from the largest on: floor(nodes * rank^-1.25 + 0.5).
-std::vector<std::size_t> zipf_sizes(std::size_t nodes, std::size_t groups);
-
 struct ScribeReport {
-  std::uint64_t joins = 0;  // JOIN messages: one an edge, and one each time that a child moves
+  std::uint64_t joins = 0;  // JOIN messages, one for each child that moves included
   std::uint64_t remover_moves = 0;
+  std::uint64_t missed = 0;  // members that are in no tree
   ScribeFigures figures;
 };
 

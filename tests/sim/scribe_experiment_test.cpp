@@ -8,6 +8,7 @@
 
 #include "sim/ideal_trees.hpp"
 #include "sim/plane.hpp"
+#include "sim/scribe_groups.hpp"
 
 namespace canopy::sim {
 namespace {

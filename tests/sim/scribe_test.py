@@ -43,6 +43,18 @@ class Scribe(unittest.TestCase):
         self.assertLess(report["link_messages_scribe"], 3.28 * report["link_messages_ip"])
         self.assertLess(report["link_stress_max_scribe"], 5.5 * report["link_stress_max_ip"])
 
+    def test_trees_that_nodes_have_built_are_like_ideal_ones(self):
+        options = ("--nodes", 600, "--groups", 60)
+        ideal, built = (scribe_json(*options, "--tables", tables)
+                        for tables in ("ideal", "protocol"))
+        self.assertEqual(built["memberships"], ideal["memberships"])
+        self.assertEqual(built["joins"], built["tree_nodes"] - 60)
+        self.assertEqual(built["link_messages_ip"], ideal["link_messages_ip"])
+        self.assertEqual(built["link_messages_unicast"], ideal["link_messages_unicast"])
+        for key in ("tree_nodes", "tables_per_node_mean", "entries_per_node_mean", "rad_median",
+                    "rmd_median", "link_messages_scribe"):
+            self.assertAlmostEqual(built[key] / ideal[key], 1, delta=0.1, msg=key)
+
     def test_the_same_seed_gives_the_same_figures(self):
         reports = [scribe_json("--nodes", 800, "--groups", 40, "--seed", seed)
                    for seed in (5, 5, 6)]

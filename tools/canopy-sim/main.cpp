@@ -138,14 +138,17 @@ void add_scribe_command(cli::Command program, int& status) {
       .show_default("zipf");
   add_choice(parser, "--topology", command->topology, {"transit-stub"},
              "Where the nodes live: an internet of 5,050 routers");
-  add_choice(parser, "--tables", command->tables, {"ideal"},
-             "Where their routing tables come from: ideal ones hold in each entry\n"
-             "the nearest of all nodes that fit");
+  add_choice(parser, "--tables", command->tables, {"ideal", "protocol"},
+             "Where their routing tables come from. ideal: each entry is the nearest of\n"
+             "all nodes that fit, and trees are worked out from the routes. protocol:\n"
+             "the ring is grown by joins, and members join by Scribe's own messages");
   add_number(parser, "--remover", options.children_max, {1, 1'000'000},
-             "No node has more children than this, in all its groups together")
+             "Run the bottleneck remover on the finished trees: no node has more children\n"
+             "than this, in all its groups together")
       .value_name("CAP");
   parser.flag("--collapse", options.collapse,
-              "Nodes that are no members and have one child leave the path");
+              "Collapse paths in the finished trees: nodes that are no members and have one\n"
+              "child leave");
   add_number(parser, "--seed", options.seed, {0, UINT64_MAX}, "The same seed gives the same trees")
       .show_default(fmt::format("{}", options.seed));
   parser.flag("--json", command->json, "Print one JSON object instead of a table");
@@ -160,7 +163,8 @@ void add_scribe_command(cli::Command program, int& status) {
       "root. RAD and RMD are the average and the maximum delay to the group's members\n"
       "over those of IP multicast; a link's stress is the number of messages on it,\n"
       "both ways together.\n"
-      "Exit status: 0 done, 1 if DIR cannot be written, 2 for wrong usage.\n\n"
+      "Exit status: 0 done, 1 if a member is in no tree or DIR cannot be written, 2 for\n"
+      "wrong usage.\n\n"
       "Example: canopy-sim scribe --nodes 50000 --groups 30000 --sizes fixed:11 --collapse");
   parser.action([command, &status] { status = run(*command); });
 }

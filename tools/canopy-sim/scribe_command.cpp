@@ -146,10 +146,10 @@ void print_table(const ScribeCommand& command, const ScribeResult& result) {
       {"highest link stress, Scribe / IP multicast", slashes(scribe.most(), ip.most()),
        paper.stress},
   };
-  std::string text =
-      fmt::format("{} nodes, {} groups with {} members and {} nodes in their trees\n\n",
-                  with_commas(command.options.nodes), with_commas(command.options.groups),
-                  with_commas(figures.memberships), with_commas(figures.tree_nodes));
+  std::string text = fmt::format(
+      "{} nodes with {} tables, {} groups with {} members and {} nodes in their trees\n\n",
+      with_commas(command.options.nodes), command.tables, with_commas(command.options.groups),
+      with_commas(figures.memberships), with_commas(figures.tree_nodes));
   for (const Row& row : rows) {
     text += fmt::format("{:<45}{:<29}{}\n", row.what, row.measured, row.paper);
   }
@@ -204,10 +204,12 @@ int run(const ScribeCommand& command) {
     return 2;
   }
   if (!command.plot.empty() && !make_folder(command.plot)) return 1;
+  sim::ScribeOptions options = command.options;
+  if (command.tables == "protocol") options.tables = sim::ScribeOptions::Tables::protocol;
   ProgressBar bar;
   const auto start = std::chrono::steady_clock::now();
   const auto report = sim::run_scribe_experiment(
-      command.options, [&bar](std::string_view what, double done) { bar.show(what, done); });
+      options, [&bar](std::string_view what, double done) { bar.show(what, done); });
   ScribeResult result{report};
   result.wall_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -216,6 +218,11 @@ int run(const ScribeCommand& command) {
     print_json(result);
   } else {
     print_table(command, result);
+  }
+  if (report.missed > 0) {
+    std::fprintf(stderr, "canopy-sim: %llu members are in no tree\n",
+                 static_cast<unsigned long long>(report.missed));
+    return 1;
   }
   return command.plot.empty() || write_plots(command.plot, report.figures) ? 0 : 1;
 }

@@ -1,0 +1,94 @@
+#include "sim/protocol_trees.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "scribe/group_name.hpp"
+#include "sim/checkers.hpp"
+
+namespace canopy::sim {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration created_after = 10s;
+constexpr Duration joining_time = 60s;  // for the members of all groups
+constexpr Duration joined_after = 60s;  // the last one
+
+std::uint64_t join_messages(const Simulation& simulation) {
+  for (const auto& [type, sent] : simulation.traffic()) {
+    if (type == "GroupJoin") return sent.messages;
+  }
+  return 0;
+}
+
+// Nobody waits for a single answer: who is missing in the end is in no tree.
+void ignore(boost::system::error_code) {}
+
+void join_all(Simulation& simulation, const std::vector<ScribeGroup>& groups,
+              const Progress& progress) {
+  std::size_t total = 0;
+  for (const ScribeGroup& group : groups) total += group.members.size();
+  const MonoTime start = simulation.now();
+  std::size_t joined = 0;
+  for (const ScribeGroup& group : groups) {
+    for (const NodeIndex member : group.members) {
+      const double share = static_cast<double>(joined++) / static_cast<double>(total);
+      progress("joining", share);
+      simulation.run_until(start + Duration(static_cast<std::int64_t>(
+                                       share * static_cast<double>(joining_time.count()))));
+      auto& scribe = simulation.peer(member).scribe();
+      scribe.join(group.name, ignore);
+      scribe.flush();
+    }
+  }
+}
+
+}  // namespace
+
+ProtocolTrees grow_protocol_trees(Simulation& simulation, const std::vector<ScribeGroup>& groups,
+                                  const Progress& progress) {
+  const RingOrder ring = running_nodes(simulation);
+  std::vector<Id> ids;
+  progress("creating", 0);
+  for (const ScribeGroup& group : groups) {
+    ids.push_back(scribe::group_id(group.name, simulation.overlay_config().pastry.id_bits));
+    auto& scribe = simulation.peer(ring.closest(ids.back())).scribe();
+    scribe.create(group.name, ignore);
+    scribe.flush();
+  }
+  simulation.run_for(created_after);
+  join_all(simulation, groups, progress);
+  progress("settling", 0);
+  simulation.run_for(joined_after);
+  return {trees_of(simulation, ring, ids), join_messages(simulation)};
+}
+
+GroupTrees trees_of(const Simulation& simulation, const RingOrder& ring,
+                    const std::vector<Id>& groups) {
+  GroupTrees trees;
+  std::vector<std::size_t> tree_of(simulation.size(), groups.size());  // the last that has the node
+  for (std::size_t tree = 0; tree < groups.size(); ++tree) {
+    const auto root = static_cast<GroupTrees::PlaceIndex>(trees.places.size());
+    const auto add = [&](NodeIndex node, GroupTrees::PlaceIndex parent) {
+      if (tree_of[node] == tree) return false;
+      tree_of[node] = tree;
+      trees.places.push_back({node, parent});
+      return true;
+    };
+    trees.begins.push_back(root);
+    add(ring.closest(groups[tree]), root);
+    for (auto place = root; place < trees.places.size(); ++place) {
+      const auto view = simulation.peer(trees.places[place].node).scribe().view(groups[tree]);
+      if (!view) continue;
+      trees.places[place].member = view->member;
+      for (const PeerRef child : view->children) {
+        if (add(simulation.node_of(child), place)) ++trees.places[place].children;
+      }
+    }
+  }
+  return trees;
+}
+
+}  // namespace canopy::sim
