@@ -15,13 +15,7 @@ using namespace std::chrono_literals;
 constexpr Duration created_after = 10s;
 constexpr Duration joining_time = 60s;  // for the members of all groups
 constexpr Duration joined_after = 60s;  // the last one
-
-std::uint64_t join_messages(const Simulation& simulation) {
-  for (const auto& [type, sent] : simulation.traffic()) {
-    if (type == "GroupJoin") return sent.messages;
-  }
-  return 0;
-}
+constexpr Duration repaired_after = 180s;
 
 // Nobody waits for a single answer: who is missing in the end is in no tree.
 void ignore(boost::system::error_code) {}
@@ -47,8 +41,8 @@ void join_all(Simulation& simulation, const std::vector<ScribeGroup>& groups,
 
 }  // namespace
 
-ProtocolTrees grow_protocol_trees(Simulation& simulation, const std::vector<ScribeGroup>& groups,
-                                  const Progress& progress) {
+std::vector<Id> join_groups(Simulation& simulation, const std::vector<ScribeGroup>& groups,
+                            const Progress& progress) {
   const RingOrder ring = running_nodes(simulation);
   std::vector<Id> ids;
   progress("creating", 0);
@@ -62,7 +56,25 @@ ProtocolTrees grow_protocol_trees(Simulation& simulation, const std::vector<Scri
   join_all(simulation, groups, progress);
   progress("settling", 0);
   simulation.run_for(joined_after);
-  return {trees_of(simulation, ring, ids), join_messages(simulation)};
+  return ids;
+}
+
+void fail_nodes(Simulation& simulation, const std::vector<NodeIndex>& nodes,
+                const Progress& progress) {
+  for (const NodeIndex node : nodes) simulation.crash(node);
+  const MonoTime start = simulation.now();
+  while (simulation.now() < start + repaired_after) {
+    progress("repairing", static_cast<double>((simulation.now() - start).count()) /
+                              static_cast<double>(Duration(repaired_after).count()));
+    simulation.run_for(1s);
+  }
+}
+
+std::uint64_t join_messages(const Simulation& simulation) {
+  for (const auto& [type, sent] : simulation.traffic()) {
+    if (type == "GroupJoin") return sent.messages;
+  }
+  return 0;
 }
 
 GroupTrees trees_of(const Simulation& simulation, const RingOrder& ring,
@@ -84,7 +96,8 @@ GroupTrees trees_of(const Simulation& simulation, const RingOrder& ring,
       if (!view) continue;
       trees.places[place].member = view->member;
       for (const PeerRef child : view->children) {
-        if (add(simulation.node_of(child), place)) ++trees.places[place].children;
+        const NodeIndex node = simulation.node_of(child);
+        if (!simulation.stopped(node) && add(node, place)) ++trees.places[place].children;
       }
     }
   }

@@ -1,5 +1,5 @@
-// Scribe's trees as nodes of a simulation grow them: each member joins by the
-// protocol, at a steady pace, and what the nodes know then is put together.
+// Scribe's trees as nodes of a simulation grow and repair them: each member joins by
+// the protocol, at a steady pace, and what the nodes know then is put together.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,16 @@
 
 namespace canopy::sim {
 
-struct ProtocolTrees {
-  GroupTrees trees;
-  std::uint64_t joins = 0;  // JOIN messages
-};
+// In a ring that has settled. Returns the groups' ids.
+std::vector<Id> join_groups(Simulation& simulation, const std::vector<ScribeGroup>& groups,
+                            const Progress& progress);
 
-// In a ring that has settled.
-ProtocolTrees grow_protocol_trees(Simulation& simulation, const std::vector<ScribeGroup>& groups,
-                                  const Progress& progress);
+// All at once, and then long enough for ring and trees to be whole again.
+void fail_nodes(Simulation& simulation, const std::vector<NodeIndex>& nodes,
+                const Progress& progress);
+
+// JOINs so far, counted at each hop.
+std::uint64_t join_messages(const Simulation& simulation);
 
 // What nodes of the ring can be reached from the root, which is the node closest to
 // the group's id, by the children that each knows; a node counts where it is reached

@@ -1,6 +1,8 @@
 // Scribe's evaluation (Castro, Druschel, Kermarrec, Rowstron, JSAC 2002): random
 // members join groups, and the trees are measured.
 //
+// Nodes that have failed do not count.
+//
 // Nodes live on a transit-stub internet, b = 4 and |L| = 16. Everything follows
 // from the seed: internet, ids and groups are the same with either kind of tables.
 #pragma once
@@ -14,8 +16,9 @@
 namespace canopy::sim {
 
 struct ScribeOptions {
-  // Ideal tables: trees are worked out from the routes, without any node. Protocol:
-  // the ring is grown by joins, and members join by Scribe's own messages.
+  // Ideal tables: trees are worked out from the routes, without any node, and after
+  // failures anew for the rest. Protocol: the ring is grown by joins, members join by
+  // Scribe's own messages, and trees are repaired by it.
   enum class Tables : std::uint8_t { ideal, protocol };
 
   std::size_t nodes = 100'000;
@@ -25,13 +28,14 @@ struct ScribeOptions {
   // What the finished trees go through before they are measured.
   bool collapse = false;           // path collapse
   std::uint32_t children_max = 0;  // bottleneck remover: of a node; 0: none
+  double failures = 0;             // this share of the nodes fails once all members have joined
   std::uint64_t seed = 1;
 };
 
 struct ScribeReport {
   std::uint64_t joins = 0;  // JOIN messages, one for each child that moves included
   std::uint64_t remover_moves = 0;
-  std::uint64_t missed = 0;  // members that are in no tree
+  std::uint64_t missed = 0;  // running members that are in no tree
   ScribeFigures figures;
 };
 

@@ -21,17 +21,20 @@ std::vector<std::size_t> zipf_sizes(std::size_t nodes, std::size_t groups) {
   return sizes;
 }
 
-GroupDraw::GroupDraw(std::size_t nodes, Random random) : nodes_(nodes), random_(random) {
+NodeDraw::NodeDraw(std::size_t nodes, Random random) : nodes_(nodes), random_(random) {
   std::iota(nodes_.begin(), nodes_.end(), NodeIndex{0});
 }
 
-ScribeGroup GroupDraw::draw(std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) {
+std::vector<NodeIndex> NodeDraw::distinct(std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
     std::swap(nodes_[i], nodes_[i + random_.below(nodes_.size() - i)]);
   }
-  const auto creator = static_cast<NodeIndex>(random_.below(nodes_.size()));
-  return {{fmt::format("group-{:06}", drawn_++), node_name(creator)},
-          {nodes_.begin(), nodes_.begin() + static_cast<std::ptrdiff_t>(size)}};
+  return {nodes_.begin(), nodes_.begin() + static_cast<std::ptrdiff_t>(count)};
+}
+
+ScribeGroup GroupDraw::draw(std::size_t size) {
+  auto members = draw_.distinct(size);
+  return {{fmt::format("group-{:06}", drawn_++), node_name(draw_.any())}, std::move(members)};
 }
 
 }  // namespace canopy::sim

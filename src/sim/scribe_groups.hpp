@@ -19,15 +19,25 @@ struct ScribeGroup {
   std::vector<NodeIndex> members;  // in the order in which they join
 };
 
-// Draws one group after the other: distinct members, and any node for its creator.
-class GroupDraw {
+class NodeDraw {
  public:
-  GroupDraw(std::size_t nodes, Random random);
-  ScribeGroup draw(std::size_t size);
+  NodeDraw(std::size_t nodes, Random random);
+  std::vector<NodeIndex> distinct(std::size_t count);
+  NodeIndex any() { return static_cast<NodeIndex>(random_.below(nodes_.size())); }
 
  private:
   std::vector<NodeIndex> nodes_;
   Random random_;
+};
+
+// Draws one group after the other: distinct members, and any node for its creator.
+class GroupDraw {
+ public:
+  GroupDraw(std::size_t nodes, Random random) : draw_(nodes, random) {}
+  ScribeGroup draw(std::size_t size);
+
+ private:
+  NodeDraw draw_;
   std::size_t drawn_ = 0;
 };
 

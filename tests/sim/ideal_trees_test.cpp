@@ -80,13 +80,13 @@ TEST_F(IdealOracle, grows_the_trees_that_nodes_with_ideal_tables_do) {
     for (const NodeIndex member : groups.back().members) members.push_back(position_of[member]);
     ideal.grow(scribe::group_id(groups.back().name, 160), members);
   }
-  const auto [grown, joins] =
-      grow_protocol_trees(*simulation_, groups, [](std::string_view, double) {});
+  const auto ids = join_groups(*simulation_, groups, [](std::string_view, double) {});
+  const GroupTrees grown = trees_of(*simulation_, *ring_, ids);
   ASSERT_EQ(grown.size(), groups.size());
   for (std::size_t tree = 0; tree < groups.size(); ++tree) {
     EXPECT_EQ(tree_of(grown, tree), tree_of(ideal.trees(), tree));
   }
-  EXPECT_EQ(joins, grown.places.size() - groups.size());
+  EXPECT_EQ(join_messages(*simulation_), grown.places.size() - groups.size());
 }
 
 }  // namespace

@@ -55,6 +55,20 @@ class Scribe(unittest.TestCase):
                     "rmd_median", "link_messages_scribe"):
             self.assertAlmostEqual(built[key] / ideal[key], 1, delta=0.1, msg=key)
 
+    def test_trees_are_repaired_after_failures(self):
+        options = ("--nodes", 600, "--groups", 60)
+        whole = scribe_json(*options)
+        ideal, repaired = (scribe_json(*options, "--failures", 0.1, "--tables", tables)
+                           for tables in ("ideal", "protocol"))
+        self.assertLess(ideal["memberships"], whole["memberships"])
+        self.assertGreater(ideal["memberships"], 0.8 * whole["memberships"])
+        # Nobody is left out: the exit status would tell.
+        self.assertEqual(repaired["memberships"], ideal["memberships"])
+        self.assertGreater(repaired["joins"], ideal["joins"])
+        for key, delta in (("tree_nodes", 0.1), ("entries_per_node_mean", 0.1),
+                           ("rad_median", 0.2), ("link_messages_scribe", 0.15)):
+            self.assertAlmostEqual(repaired[key] / ideal[key], 1, delta=delta, msg=key)
+
     def test_the_same_seed_gives_the_same_figures(self):
         reports = [scribe_json("--nodes", 800, "--groups", 40, "--seed", seed)
                    for seed in (5, 5, 6)]
@@ -133,7 +147,8 @@ class Scribe(unittest.TestCase):
         for arguments in (["--frob"], ["--nodes", 0], ["--nodes", 2_000_001], ["--groups", "1e3"],
                           ["--sizes", "fixed"], ["--sizes", "fixed:0"], ["--sizes", "fixed:-1"],
                           ["--sizes", "uniform"], ["--topology", "plane"], ["--tables", "none"],
-                          ["--remover", 0], ["--seed", -1]):
+                          ["--remover", 0], ["--failures", 1], ["--failures", "nan"],
+                          ["--seed", -1]):
             with self.subTest(arguments):
                 result = scribe(*arguments)
                 self.assertEqual((result.returncode, result.stdout), (2, ""))

@@ -149,6 +149,11 @@ void add_scribe_command(cli::Command program, int& status) {
   parser.flag("--collapse", options.collapse,
               "Collapse paths in the finished trees: nodes that are no members and have one\n"
               "child leave");
+  add_number(parser, "--failures", options.failures, {0, 0.9},
+             "When all have joined, this share of the nodes fails at once. With tables by\n"
+             "the protocol the rest repair ring and trees; ideal trees are those of a ring\n"
+             "without them. Nodes that have failed do not count")
+      .value_name("P");
   add_number(parser, "--seed", options.seed, {0, UINT64_MAX}, "The same seed gives the same trees")
       .show_default(fmt::format("{}", options.seed));
   parser.flag("--json", command->json, "Print one JSON object instead of a table");
