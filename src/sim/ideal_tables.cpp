@@ -11,13 +11,7 @@ namespace {
 
 constexpr std::uint32_t nobody = 0xffffffff;
 
-// A host of each site, and the distance between sites.
-double site_distance(const std::vector<std::size_t>& a, const std::vector<std::size_t>& b,
-                     const RingOrder& ring, const Topology& topology) {
-  const NodeIndex from = ring[a.front()].node;
-  const NodeIndex to = ring[&a == &b ? b.back() : b.front()].node;
-  return topology.distance(from, to);
-}
+constexpr std::size_t near_sites_max = 128;
 
 }  // namespace
 
@@ -27,17 +21,17 @@ void IdealTables::PerSite::clear(std::size_t sites) {
   ++round_;
 }
 
-std::uint32_t& IdealTables::PerSite::operator[](std::size_t site) {
+void IdealTables::PerSite::set(std::size_t site, std::uint32_t value) {
   written_[site] = round_;
-  return values_[site];
+  values_[site] = value;
 }
 
 IdealTables::IdealTables(const RingOrder& ring, const Topology& topology,
                          const pastry::Config& config)
     : ring_(ring), topology_(topology), config_(config) {
   find_sites();
+  find_nearest();
   find_table_entries();
-  find_neighbors();
 }
 
 void IdealTables::find_sites() {
@@ -99,23 +93,28 @@ void IdealTables::visit_blocks(unsigned row, Visit&& visit) const {
 void IdealTables::find_entries_towards(const Block& block, std::vector<std::size_t>& filled) {
   if (block.part_begin == block.begin && block.part_end == block.end) return;
   std::vector<std::size_t> candidates;  // of each site the one of smallest id
-  candidates_seen_.clear(at_site_.size());
+  candidate_at_.clear(at_site_.size());
   for (std::size_t position = block.part_begin; position < block.part_end; ++position) {
-    if (candidates_seen_.has(site_of(position))) continue;
-    candidates_seen_[site_of(position)] = 1;
+    if (candidate_at_.has(site_of(position))) continue;
+    candidate_at_.set(site_of(position), static_cast<std::uint32_t>(position));
     candidates.push_back(position);
   }
   closest_to_site_.clear(at_site_.size());
   for (std::size_t position = block.begin; position < block.end; ++position) {
     if (position >= block.part_begin && position < block.part_end) continue;
     const std::size_t site = site_of(position);
-    if (!closest_to_site_.has(site)) closest_to_site_[site] = closest_of(candidates, position);
+    if (!closest_to_site_.has(site)) closest_to_site_.set(site, closest_of(candidates, position));
     entries_[filled[position]++] = closest_to_site_[site];
   }
 }
 
 std::uint32_t IdealTables::closest_of(const std::vector<std::size_t>& candidates,
                                       std::size_t position) const {
+  // Many candidates: one of them lives near by, and that is faster to find.
+  if (candidates.size() * candidates.size() > at_site_.size()) {
+    const std::uint32_t near = closest_near(site_of(position));
+    if (near != nobody) return near;
+  }
   std::uint32_t closest = nobody;
   double best = 0;
   for (const std::size_t candidate : candidates) {
@@ -127,22 +126,48 @@ std::uint32_t IdealTables::closest_of(const std::vector<std::size_t>& candidates
   return closest;
 }
 
-void IdealTables::find_neighbors() {
+// Nobody, if there is none at the near sites, or if there may be others as close at
+// sites that are not among them.
+std::uint32_t IdealTables::closest_near(std::size_t site) const {
+  const auto& near = near_sites_[site];
+  const auto taken = [this](std::uint32_t other) { return candidate_at_.has(other); };
+  const auto first = std::find_if(near.begin(), near.end(), taken);
+  if (first == near.end()) return nobody;
+  std::uint32_t closest = candidate_at_[*first];
+  const double distance = site_distance(site, *first);
+  for (auto next = first + 1;; ++next) {
+    if (next == near.end()) return near.size() == at_site_.size() ? closest : nobody;
+    if (site_distance(site, *next) > distance) return closest;
+    if (taken(*next)) closest = std::min(closest, candidate_at_[*next]);
+  }
+}
+
+double IdealTables::site_distance(std::size_t a, std::size_t b) const {
+  const NodeIndex from = ring_[at_site_[a].front()].node;
+  const NodeIndex to = ring_[a == b ? at_site_[b].back() : at_site_[b].front()].node;
+  return topology_.distance(from, to);
+}
+
+void IdealTables::find_nearest() {
   const std::size_t wanted = config_.neighborhood_size + 1;
   neighbors_.resize(at_site_.size());
-  std::vector<std::pair<double, std::size_t>> sites(at_site_.size());
-  for (std::size_t here = 0; here < at_site_.size(); ++here) {
-    for (std::size_t there = 0; there < at_site_.size(); ++there) {
-      sites[there] = {site_distance(at_site_[here], at_site_[there], ring_, topology_), there};
+  near_sites_.resize(at_site_.size());
+  std::vector<std::pair<double, std::uint32_t>> sites(at_site_.size());
+  for (std::uint32_t here = 0; here < at_site_.size(); ++here) {
+    for (std::uint32_t there = 0; there < at_site_.size(); ++there) {
+      sites[there] = {site_distance(here, there), there};
     }
     // A heap, closest first: no more than a few of thousands of sites are wanted.
     std::make_heap(sites.begin(), sites.end(), std::greater<>());
     std::vector<std::pair<double, std::uint32_t>> found;
+    auto& near_sites = near_sites_[here];
     for (auto end = sites.end(); end != sites.begin(); --end) {
       const auto [distance, site] = sites.front();
-      if (found.size() >= wanted && distance > found.back().first) break;
-      for (const std::size_t position : at_site_[site]) {
-        found.emplace_back(distance, static_cast<std::uint32_t>(position));
+      const bool all_found = found.size() >= wanted && distance > found.back().first;
+      if (all_found && near_sites.size() >= near_sites_max) break;
+      if (near_sites.size() < near_sites_max) near_sites.push_back(site);
+      for (std::size_t i = 0; i < at_site_[site].size() && !all_found; ++i) {
+        found.emplace_back(distance, static_cast<std::uint32_t>(at_site_[site][i]));
       }
       std::pop_heap(sites.begin(), end, std::greater<>());
     }

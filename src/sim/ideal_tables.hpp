@@ -40,7 +40,8 @@ class IdealTables {
    public:
     void clear(std::size_t sites);
     bool has(std::size_t site) const { return written_[site] == round_; }
-    std::uint32_t& operator[](std::size_t site);
+    std::uint32_t operator[](std::size_t site) const { return values_[site]; }
+    void set(std::size_t site, std::uint32_t value);
 
    private:
     std::vector<std::uint32_t> written_;  // in which round
@@ -63,19 +64,22 @@ class IdealTables {
   void visit_blocks(unsigned row, Visit&& visit) const;
   void find_entries_towards(const Block& block, std::vector<std::size_t>& filled);
   std::uint32_t closest_of(const std::vector<std::size_t>& candidates, std::size_t position) const;
-  void find_neighbors();
+  std::uint32_t closest_near(std::size_t site) const;
+  double site_distance(std::size_t a, std::size_t b) const;
+  void find_nearest();
   std::size_t site_of(std::size_t position) const { return site_of_[position]; }
 
   const RingOrder& ring_;
   const Topology& topology_;
   const pastry::Config config_;
-  PerSite candidates_seen_;
+  PerSite candidate_at_;  // where a member is looked for: the one of smallest id
   PerSite closest_to_site_;
-  std::vector<std::size_t> site_of_;                   // by position on the ring
-  std::vector<std::vector<std::size_t>> at_site_;      // positions, in id order
-  std::vector<std::size_t> entries_begin_;             // by position, and the end
-  std::vector<std::uint32_t> entries_;                 // of all routing tables
-  std::vector<std::vector<std::uint32_t>> neighbors_;  // by site: the closest, one more than |M|
+  std::vector<std::size_t> site_of_;                    // by position on the ring
+  std::vector<std::vector<std::size_t>> at_site_;       // positions, in id order
+  std::vector<std::size_t> entries_begin_;              // by position, and the end
+  std::vector<std::uint32_t> entries_;                  // of all routing tables
+  std::vector<std::vector<std::uint32_t>> neighbors_;   // by site: the closest, one more than |M|
+  std::vector<std::vector<std::uint32_t>> near_sites_;  // by site: the closest, itself included
 };
 
 // Makes each member active on its own and teaches it its peers.
