@@ -13,8 +13,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration created_after = 10s;
-constexpr Duration joining_time = 60s;  // for the members of all groups
-constexpr Duration joined_after = 60s;  // the last one
+constexpr Duration joining_time = 30s;  // for the members of all groups
+constexpr Duration joined_after = 30s;  // the last one
 constexpr Duration repaired_after = 180s;
 
 // Nobody waits for a single answer: who is missing in the end is in no tree.
