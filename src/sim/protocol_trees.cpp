@@ -41,6 +41,15 @@ void join_all(Simulation& simulation, const std::vector<ScribeGroup>& groups,
 
 }  // namespace
 
+void pass_time(Simulation& simulation, Duration time, std::string_view doing,
+               const Progress& progress) {
+  constexpr int steps = 100;
+  for (int step = 0; step < steps; ++step) {
+    progress(doing, static_cast<double>(step) / steps);
+    simulation.run_for(time / steps);
+  }
+}
+
 std::vector<Id> join_groups(Simulation& simulation, const std::vector<ScribeGroup>& groups,
                             const Progress& progress) {
   const RingOrder ring = running_nodes(simulation);
@@ -54,20 +63,14 @@ std::vector<Id> join_groups(Simulation& simulation, const std::vector<ScribeGrou
   }
   simulation.run_for(created_after);
   join_all(simulation, groups, progress);
-  progress("settling", 0);
-  simulation.run_for(joined_after);
+  pass_time(simulation, joined_after, "settling", progress);
   return ids;
 }
 
 void fail_nodes(Simulation& simulation, const std::vector<NodeIndex>& nodes,
                 const Progress& progress) {
   for (const NodeIndex node : nodes) simulation.crash(node);
-  const MonoTime start = simulation.now();
-  while (simulation.now() < start + repaired_after) {
-    progress("repairing", static_cast<double>((simulation.now() - start).count()) /
-                              static_cast<double>(Duration(repaired_after).count()));
-    simulation.run_for(1s);
-  }
+  pass_time(simulation, repaired_after, "repairing", progress);
 }
 
 std::uint64_t join_messages(const Simulation& simulation) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "sim/group_trees.hpp"
@@ -12,6 +13,10 @@
 #include "sim/simulation.hpp"
 
 namespace canopy::sim {
+
+// Lets so much time pass.
+void pass_time(Simulation& simulation, Duration time, std::string_view doing,
+               const Progress& progress);
 
 // In a ring that has settled. Returns the groups' ids.
 std::vector<Id> join_groups(Simulation& simulation, const std::vector<ScribeGroup>& groups,

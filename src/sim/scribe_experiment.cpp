@@ -21,6 +21,10 @@ namespace {
 constexpr std::uint64_t group_seed = 0x67726f757073;
 constexpr std::uint64_t failure_seed = 0x6661696c;
 
+// Tables of a ring that has just grown hold many early nodes and few near ones: it lives
+// through that much row maintenance before anybody joins a group.
+constexpr int maintenance_rounds = 1;
+
 // What both kinds of tables have in common: who is in which group, and who fails.
 struct Plan {
   explicit Plan(const ScribeOptions& options);
@@ -118,6 +122,9 @@ ScribeReport run_by_protocol(const ScribeOptions& options, const Plan& plan,
   RingExperiment ring(ring_options, progress);
   ring.grow();
   Simulation& simulation = ring.simulation();
+  pass_time(simulation,
+            maintenance_rounds * simulation.overlay_config().pastry.row_maintenance_interval,
+            "maintaining tables", progress);
   const std::vector<Id> groups = join_groups(simulation, plan.groups, progress);
   if (!plan.failures.empty()) fail_nodes(simulation, plan.failures, progress);
   GroupTrees trees = trees_of(simulation, running_nodes(simulation), groups);
