@@ -134,7 +134,9 @@ TEST_F(HostileTest, NonsenseThatMustNotWaitForMoreClosesAtOnce) {
   RawSocket control_socket(cluster_[0].control_path());
   control_socket.send(frame(0xffffffff, 0x80, 0, ""));
   EXPECT_TRUE(control_socket.is_closed_by_other(seconds(1) * slowness));
-  EXPECT_NE(cluster_[0].process().err().find("link with"), std::string::npos);
+  EXPECT_TRUE(eventually(seconds(1) * slowness, [&] {
+    return cluster_[0].process().err().find("link with") != std::string::npos;
+  }));
 }
 
 TEST_F(HostileTest, AStrangerThatSaysNothingIsSentAway) {

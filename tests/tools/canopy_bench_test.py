@@ -117,14 +117,6 @@ class QueueTest(unittest.TestCase):
         self.assertEqual(report["messages_left_reported"], 0)
         self.assertGreater(report["messages_left"], 0)
 
-    def test_a_blocked_group_is_waited_for_and_never_received(self):
-        with Server("--anonymous") as server:
-            report = self.load(server.url, "--mode", "receive", "--batch", 10, "--backlog", 200,
-                               "--fifo", "--blocked", 50)
-        self.assert_is_a_good_run(report)
-        self.assertGreaterEqual(report["messages_left"], 50)
-        self.assertTrue(report["right"])
-
     def test_mistakes_are_told(self):
         for arguments, text in ((["--endpoint", "localhost"], "http://HOST:PORT"),
                                 (["--endpoint", "http://127.0.0.1:1"], "Connection refused"),
