@@ -77,12 +77,15 @@ Credentials Credentials::parse(std::string_view text, std::string_view default_a
 }
 
 Credentials Credentials::load(const std::filesystem::path& file, std::string_view default_account) {
-  std::ifstream in(file, std::ios::binary);
+  std::error_code ignored;
+  const bool is_directory = std::filesystem::is_directory(file, ignored);
+  std::ifstream in;
+  if (!is_directory) in.open(file, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   if (!in.is_open() || in.bad())
     throw std::runtime_error(
         fmt::format("cannot read the credentials in {}: {}: give a file of keys as --credentials",
-                    file.string(), std::generic_category().message(errno)));
+                    file.string(), std::generic_category().message(is_directory ? EISDIR : errno)));
   try {
     return parse(text, default_account);
   } catch (const std::runtime_error& error) {

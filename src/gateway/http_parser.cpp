@@ -35,6 +35,16 @@ bool is_number(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+// What talks TLS or something else here would wait for an answer, and this for the rest.
+bool may_become_request(std::string_view arrived) {
+  const std::string_view line = arrived.substr(0, arrived.find('\n'));
+  const bool is_text = std::all_of(line.begin(), line.end(), [](char c) {
+    return static_cast<unsigned char>(c) >= ' ' || c == '\t' || c == '\r';
+  });
+  const bool is_whole = line.size() < arrived.size();
+  return is_text && (!is_whole || line.find(" HTTP/") != std::string_view::npos || line == "\r");
+}
+
 // The path of a target in absolute form, as proxies get it.
 std::string_view path_of_target(std::string_view target) {
   for (const std::string_view scheme : {"http://", "https://"}) {
@@ -118,6 +128,8 @@ HttpParser::Status HttpParser::refuse(unsigned status, std::string_view reason) 
 HttpParser::Status HttpParser::parse(std::string_view arrived) {
   if (head_size_ == 0) {
     if (!find_head(arrived)) {
+      if (!may_become_request(arrived.substr(skipped_)))
+        return refuse(400, "this is no HTTP request; is it TLS?");
       if (arrived.size() - skipped_ > limits_.head_bytes_max)
         return refuse(431, "the head is too long");
       return Status::more;

@@ -415,10 +415,16 @@ bool QueueHost::guarded(Use use) {
   }
 }
 
+// The store's own words name the file.
+std::string QueueHost::explain(const std::string& failure) const {
+  const std::string why = disk_.store ? disk_.store->problem() : std::string();
+  return why.empty() ? failure : why + " (canopyd --check-store tells more)";
+}
+
 // It may have stopped half way through a change.
 void QueueHost::lose_machine(const std::string& reason) {
-  problem_ = "the store cannot be read: " + reason;
-  log::error("queues: the store cannot be read: {}: nothing is served until it can", reason);
+  problem_ = "the store cannot be read: " + explain(reason);
+  log::error("queues: {}: nothing is served until it can", problem_);
   close();
   for (Pending& pending : pending_) {
     refuse(std::exchange(pending.call, nullptr));

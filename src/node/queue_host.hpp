@@ -82,6 +82,8 @@ class QueueHost final : public store::LogEvents, private queue::Host {
 
   // The store's background work fails, or works again if this is empty.
   void set_store_problem(std::string problem);
+  // Why reading failed: as the store has it, or else as told.
+  std::string explain(const std::string& failure) const;
   void set_room_problem(std::string problem);
   // Why not everything is served; empty: all is well.
   std::string problem() const;

@@ -67,7 +67,7 @@ QueueService::QueueService(const QueueServiceOptions& options)
   } catch (const store::Damage& damage) {
     throw StartError(damage.what());
   } catch (const boost::system::system_error& error) {
-    throw StartError(options.directory + ": " + error.what());
+    throw StartError(options.directory + ": " + host_.explain(error.what()));
   }
   clock_.emplace(host_.time(), net::mono_now(), net::wall_now());
   host_.begin(now());

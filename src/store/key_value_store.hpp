@@ -76,6 +76,9 @@ class KeyValueStore : public Reader {
   // same batch has to be applied again later, and nothing in its place.
   virtual boost::system::error_code apply(const Batch& batch, std::uint64_t index) = 0;
 
+  // Why the last read failed, in the store's own words; empty if it has none.
+  virtual std::string problem() const { return {}; }
+
   // The index of the last batch applied, and of the last that a crash leaves.
   virtual std::uint64_t applied() const = 0;
   virtual std::uint64_t persisted() const = 0;

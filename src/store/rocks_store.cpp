@@ -106,8 +106,10 @@ rocksdb::WriteOptions write_options() {
 
 class RocksCursor final : public Cursor {
  public:
-  RocksCursor(rocksdb::DB& db, std::string_view first, std::string_view last)
-      : first_(std::max(first, first_user_key)),
+  // Notes in `problem` why it fails.
+  RocksCursor(rocksdb::DB& db, std::string_view first, std::string_view last, std::string& problem)
+      : problem_(problem),
+        first_(std::max(first, first_user_key)),
         last_(std::max(last, std::string_view(first_))),
         first_slice_(first_),
         last_slice_(last_) {
@@ -122,9 +124,13 @@ class RocksCursor final : public Cursor {
   std::string_view key() const override { return view(at_->key()); }
   std::string_view value() const override { return view(at_->value()); }
   void next() override { at_->Next(); }
-  error_code error() const override { return error_of(at_->status()); }
+  error_code error() const override {
+    if (!at_->status().ok()) problem_ = at_->status().ToString();
+    return error_of(at_->status());
+  }
 
  private:
+  std::string& problem_;
   const std::string first_;
   const std::string last_;
   const rocksdb::Slice first_slice_;
@@ -308,12 +314,15 @@ result<std::optional<std::string>> RocksStore::get(std::string_view key) const {
   std::string value;
   rocksdb::Status status = db_->Get({}, slice(key), &value);
   if (status.IsNotFound()) return std::optional<std::string>();
-  if (!status.ok()) return error_of(status);
+  if (!status.ok()) {
+    problem_ = status.ToString();
+    return error_of(status);
+  }
   return std::optional<std::string>(std::move(value));
 }
 
 std::unique_ptr<Cursor> RocksStore::range(std::string_view first, std::string_view last) const {
-  return std::make_unique<RocksCursor>(*db_, first, last);
+  return std::make_unique<RocksCursor>(*db_, first, last, problem_);
 }
 
 error_code RocksStore::apply(const Batch& batch, std::uint64_t index) {

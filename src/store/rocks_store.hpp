@@ -50,6 +50,7 @@ class RocksStore final : public KeyValueStore {
   boost::system::error_code apply(const Batch& batch, std::uint64_t index) override;
   std::uint64_t applied() const override { return applied_; }
   std::uint64_t persisted() const override;
+  std::string problem() const override { return problem_; }
   void flush() override;
 
  private:
@@ -62,6 +63,7 @@ class RocksStore final : public KeyValueStore {
   std::shared_ptr<Listener> listener_;
   std::unique_ptr<rocksdb::DB> db_;
   std::uint64_t applied_ = 0;
+  mutable std::string problem_;
 };
 
 }  // namespace canopy::store

@@ -93,6 +93,13 @@ TEST(HttpParser, RefusesWhatOthersReadDifferently) {
   EXPECT_EQ(refusal_of("GET / HTTP/2.0\r\nHost: a\r\n\r\n"), 505U);
   EXPECT_EQ(refusal_of("GET here HTTP/1.1\r\nHost: a\r\n\r\n"), 400U);
   EXPECT_EQ(refusal_of("nonsense\r\n\r\n"), 400U);
+  // At once: nobody waits for more.
+  for (const std::string_view other :
+       {std::string_view("\x16\x03\x01"), std::string_view("\0\0\0\x10", 4),
+        std::string_view("hi\r\n")})
+    EXPECT_EQ(refusal_of(other), 400U) << other;
+  for (const std::string_view begun : {"\r", "\r\n", "\r\nGE", "GET / HTTP/1.1\r\nHo"})
+    EXPECT_EQ(refusal_of(begun), 0U) << begun;
   for (const char* short_line : {"GET\r\n\r\n", "GET / \r\n\r\n", " \r\n\r\n"})
     EXPECT_EQ(refusal_of(short_line), 400U) << short_line;
   EXPECT_EQ(refusal_of("POST / HTTP/1.1\r\nHost: a\r\nExpect: more\r\n\r\n"), 417U);

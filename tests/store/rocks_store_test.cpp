@@ -233,6 +233,28 @@ TEST_F(RocksStoreTest, ClosesWhileItCannotWrite) {
   }
 }
 
+TEST_F(RocksStoreTest, NamesTheFileThatIsDamagedWhenItIsRead) {
+  open();
+  for (int i = 0; i < 100; ++i) put("key" + std::to_string(i), std::string(10'000, 'v'));
+  store_.reset();  // flushes
+  fs::path largest;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_))
+    if (entry.path().extension() == ".sst" &&
+        (largest.empty() || entry.file_size() > fs::file_size(largest)))
+      largest = entry.path();
+  {
+    std::fstream file(largest, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(fs::file_size(largest) / 2));
+    file << "damage";
+  }
+  open();
+  const auto walk = store_->range("key", "kez");
+  while (walk->valid()) walk->next();
+  EXPECT_TRUE(walk->error());
+  EXPECT_NE(store_->problem().find(largest.filename().string()), std::string::npos)
+      << store_->problem();
+}
+
 TEST_F(RocksStoreTest, AnUnfinishedOneIsMadeAnew) {
   fs::create_directories(path_ + ".new");
   std::ofstream(path_ + ".new/CURRENT") << "MANIFEST-";
