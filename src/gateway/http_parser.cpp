@@ -22,6 +22,10 @@ constexpr std::string_view head_end = "\r\n\r\n";
 // Chunk sizes, extensions and line ends take room, too: a byte a chunk takes six.
 constexpr std::size_t chunk_overhead = 8;
 
+// "0" and two line ends: so much is still to come whenever a body is not at its end. Beast (1.81)
+// fails an assertion if it sees a last chunk's line, and then a byte more and no more.
+constexpr std::size_t last_chunk_size_min = 5;
+
 bool is_host(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -229,7 +233,7 @@ HttpParser::Status HttpParser::read_chunks(std::string_view arrived) {
   const std::size_t rest_max = limits_.head_bytes_max + chunk_overhead * limits_.body_bytes_max;
   while (!reader_->is_done()) {
     const std::string_view rest = arrived.substr(head_size_ + chunks_read_);
-    if (rest.empty()) break;
+    if (rest.size() < last_chunk_size_min) break;
     error_code error;
     const std::size_t used =
         reader_->put(boost::asio::const_buffer(rest.data(), rest.size()), error);

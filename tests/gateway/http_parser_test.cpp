@@ -57,6 +57,18 @@ TEST(HttpParser, ReadsChunks) {
   EXPECT_EQ(bytewise.request().body, "abc0123456789");
 }
 
+TEST(HttpParser, ReadsChunksThatComeByteByByte) {
+  for (const std::string_view chunks :
+       {"0\r\n\r\n", "0\r\nTrailer: t\r\n\r\n", "1;a=b\r\nx\r\n0\r\n\r\n", "00\r\n\r\n"}) {
+    const std::string all =
+        "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n" + std::string(chunks);
+    HttpParser parser({});
+    for (std::size_t size = 1; size < all.size(); ++size)
+      ASSERT_EQ(parser.parse(std::string_view(all).substr(0, size)), Status::more) << chunks;
+    EXPECT_EQ(parser.parse(all), Status::complete) << chunks;
+  }
+}
+
 TEST(HttpParser, GoesOnToTheNextRequest) {
   const std::string first = "GET /1 HTTP/1.1\r\nHost: h\r\n\r\n";
   const std::string second = "\r\nGET /2 HTTP/1.0\r\n\r\n";
