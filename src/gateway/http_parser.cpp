@@ -96,9 +96,14 @@ class HttpParser::Reader final : public http::basic_parser<true> {
   }
   // Bodies without chunks are not given to this parser.
   std::size_t on_body_impl(Text, error_code&) override { return 0; }
-  void on_chunk_header_impl(std::uint64_t, Text, error_code&) override {}
+  void on_chunk_header_impl(std::uint64_t, Text extensions, error_code& error) override {
+    const Span span = span_of(extensions);
+    if (parser_.is_too_long(span.begin + span.size)) error = http::error::header_limit;
+  }
   std::size_t on_chunk_body_impl(std::uint64_t, Text bytes, error_code&) override {
     parser_.chunked_body_.append(bytes.data(), bytes.size());
+    const Span span = span_of(bytes);
+    parser_.between_chunks_ = span.begin + span.size;
     return bytes.size();
   }
   void on_finish_impl(error_code&) override {}
@@ -115,7 +120,8 @@ HttpParser::~HttpParser() = default;
 
 void HttpParser::next() {
   reader_.reset();
-  skipped_ = searched_ = head_size_ = content_length_ = chunks_read_ = wanted_ = size_ = 0;
+  skipped_ = searched_ = head_size_ = content_length_ = chunks_read_ = between_chunks_ = 0;
+  wanted_ = size_ = 0;
   fields_.clear();
   request_ = {};
   chunked_body_.clear();
@@ -223,7 +229,10 @@ HttpParser::Status HttpParser::check_framing(std::string_view arrived) {
 }
 
 HttpParser::Status HttpParser::read_body(std::string_view arrived) {
-  if (chunked_) return read_chunks(arrived);
+  if (chunked_) {
+    between_chunks_ = std::max(between_chunks_, head_size_);
+    return read_chunks(arrived);
+  }
   wanted_ = head_size_ + content_length_;
   if (arrived.size() < wanted_) return Status::more;
   return complete(arrived, arrived.substr(head_size_, content_length_), wanted_);
@@ -235,14 +244,18 @@ HttpParser::Status HttpParser::read_chunks(std::string_view arrived) {
     const std::string_view rest = arrived.substr(head_size_ + chunks_read_);
     if (rest.size() < last_chunk_size_min) break;
     error_code error;
+    reader_->set_base(arrived.data());
     const std::size_t used =
         reader_->put(boost::asio::const_buffer(rest.data(), rest.size()), error);
     chunks_read_ += used;
     if (error == http::error::body_limit) return refuse(413, "the body is too long");
-    if (error && error != http::error::need_more) return refuse(400, "a chunk is malformed");
-    // The line of a chunk's size, or the trailers.
-    if (error && rest.size() - used > limits_.head_bytes_max)
+    const bool waits = error == http::error::need_more;
+    // The line of a chunk's size, or the trailers; however it arrives.
+    if (error == http::error::header_limit ||
+        ((waits || reader_->is_done()) &&
+         is_too_long(waits ? arrived.size() : head_size_ + chunks_read_)))
       return refuse(400, "a chunk's head is too long");
+    if (error && !waits) return refuse(400, "a chunk is malformed");
     if (error || used == 0) break;
   }
   if (reader_->is_done()) return complete(arrived, chunked_body_, head_size_ + chunks_read_);

@@ -80,6 +80,10 @@ class HttpParser {
   Status check_head(std::string_view arrived);
   Status check_framing(std::string_view arrived);
   Status read_body(std::string_view arrived);
+  // What follows the last chunk, if it goes up to here.
+  bool is_too_long(std::size_t end) const noexcept {
+    return end > between_chunks_ + limits_.head_bytes_max;
+  }
   Status read_chunks(std::string_view arrived);
   Status complete(std::string_view arrived, std::string_view body, std::size_t size);
 
@@ -98,7 +102,8 @@ class HttpParser {
   bool expects_continue_ = false;
   bool chunked_ = false;
   std::size_t content_length_ = 0;
-  std::size_t chunks_read_ = 0;  // bytes of `arrived` behind the head
+  std::size_t chunks_read_ = 0;     // bytes of `arrived` behind the head
+  std::size_t between_chunks_ = 0;  // where in `arrived` the last one ended
   std::string chunked_body_;
   std::size_t wanted_ = 0;
 

@@ -78,8 +78,8 @@ class Daemon {
   }
 
   int run() {
+    wait_for_hangup();  // before anybody is told where to send it
     announce();
-    wait_for_hangup();
     wait_for_signal();
     node_.async_wait([this](error_code error) { ended(error); });
     node_.async_start([](error_code) { drop_startup_code(); });  // a failure ends the node, too

@@ -69,6 +69,23 @@ TEST(HttpParser, ReadsChunksThatComeByteByByte) {
   }
 }
 
+TEST(HttpParser, BoundsWhatIsBetweenChunksHoweverItArrives) {
+  const HttpLimits limits{.head_bytes_max = 100, .fields_max = 20, .body_bytes_max = 1'000};
+  const std::string head = "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string much(120, 'x');
+  for (const std::string& chunks :
+       {"1;" + much + "\r\nx\r\n0\r\n\r\n", "0\r\nT: " + much + "\r\n\r\n",
+        "1\r\nx\r\n0;" + much + "\r\n\r\n"}) {
+    const std::string all = head + chunks;
+    EXPECT_EQ(refusal_of(all, limits), 400U) << chunks;
+    HttpParser parser(limits);
+    Status status = Status::more;
+    for (std::size_t size = 1; status == Status::more && size <= all.size(); ++size)
+      status = parser.parse(std::string_view(all).substr(0, size));
+    EXPECT_EQ(status, Status::refused) << chunks;
+  }
+}
+
 TEST(HttpParser, GoesOnToTheNextRequest) {
   const std::string first = "GET /1 HTTP/1.1\r\nHost: h\r\n\r\n";
   const std::string second = "\r\nGET /2 HTTP/1.0\r\n\r\n";
