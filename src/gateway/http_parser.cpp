@@ -177,6 +177,7 @@ HttpParser::Status HttpParser::read_head(std::string_view arrived) {
     return refuse(400, "the head is malformed");
   keep_alive_ = reader_->keep_alive();
   chunked_ = reader_->chunked();
+  between_chunks_ = head_size_;
   const auto length = reader_->content_length();
   content_length_ = length ? static_cast<std::size_t>(*length) : 0;
   if (const Status status = check_head(arrived); status != Status::complete) return status;
@@ -229,10 +230,7 @@ HttpParser::Status HttpParser::check_framing(std::string_view arrived) {
 }
 
 HttpParser::Status HttpParser::read_body(std::string_view arrived) {
-  if (chunked_) {
-    between_chunks_ = std::max(between_chunks_, head_size_);
-    return read_chunks(arrived);
-  }
+  if (chunked_) return read_chunks(arrived);
   wanted_ = head_size_ + content_length_;
   if (arrived.size() < wanted_) return Status::more;
   return complete(arrived, arrived.substr(head_size_, content_length_), wanted_);
