@@ -108,15 +108,19 @@ void FifoMessages::move(Transaction& tx, const std::string& name, Group& group, 
   const Position before{0, group.available, group.tag};
   const Position after{0, available, group.tag};
   ready_.removed(before);
-  if (before != after) tx.erase_unread(keys::of(keys::available_group, queue_, before));
+  if (before != after) {
+    tx.erase_put_once_unread(keys::of(keys::available_group, queue_, before));
+    tx.put_unread(keys::of(keys::available_group, queue_, after), name);
+  }
   group.available = available;
-  tx.put_unread(keys::of(keys::available_group, queue_, after), name);
   ready_.added(after, Buffer::copy_of(name));
   put(tx, name, group);
 }
 
-void FifoMessages::store_flight(Transaction& tx, std::uint64_t sequence, const Flight& flight) {
-  tx.put(receive_key(sequence), encode(flight));
+void FifoMessages::store_flight(Transaction& tx, std::uint64_t sequence, const Flight& flight,
+                                bool again) {
+  if (again) tx.erase_put_once_unread(receive_key(sequence));
+  tx.put_unread(receive_key(sequence), encode(flight));
 }
 
 void FifoMessages::fly(std::uint64_t sequence, Flight flight) {
@@ -165,8 +169,10 @@ void FifoMessages::add(Transaction& tx, std::uint64_t sequence,
     ++known->messages;
     return put(tx, message.group, *known);
   }
-  Group fresh{1, message.due, sequence, sequence, 0};
-  move(tx, message.group, fresh, message.due);
+  const Position at{0, message.due, sequence};
+  tx.put_unread(keys::of(keys::available_group, queue_, at), message.group);
+  ready_.added(at, Buffer::copy_of(message.group));
+  put(tx, message.group, {1, message.due, sequence, sequence, 0});
 }
 
 bool FifoMessages::receive(Transaction& tx, const command::Receive& receive, std::size_t which,
@@ -180,7 +186,7 @@ bool FifoMessages::receive(Transaction& tx, const command::Receive& receive, std
                 message.receive, message.count,      {}};
   if (!receive.attempt.empty())
     flight.attempt = {receive.attempt, receive.messages.front().receive, receive.messages.size()};
-  store_flight(tx, message.sequence, flight);
+  store_flight(tx, message.sequence, flight, message.sequence <= known->received_upto);
   const bool hidden = flight.visible_at > time;
   if (hidden) fly(message.sequence, std::move(flight));
   known->received_upto = std::max(known->received_upto, message.sequence);
@@ -195,13 +201,13 @@ bool FifoMessages::remove(Transaction& tx, const command::MessagePlace& message,
   if (sequence < counters.purged_before) return false;
   auto known = group(tx, message.group);
   if (!known) return false;
-  tx.erase_unread(keys::of(keys::fifo_message, queue_, message.group, sequence));
-  if (sequence <= known->received_upto) tx.erase(receive_key(sequence));
+  tx.erase_put_once_unread(keys::of(keys::fifo_message, queue_, message.group, sequence));
+  if (sequence <= known->received_upto) tx.erase_put_once_unread(receive_key(sequence));
   land(sequence);
   if (--known->messages == 0) {
     const Position at{0, known->available, known->tag};
     ready_.removed(at);
-    tx.erase_unread(keys::of(keys::available_group, queue_, at));
+    tx.erase_put_once_unread(keys::of(keys::available_group, queue_, at));
     tx.erase(keys::of(keys::group, queue_, message.group));
     firsts_.erase(message.group);
     return true;
@@ -220,7 +226,7 @@ void FifoMessages::set_visibility(Transaction& tx, const command::NewVisibility&
   land(change.sequence);
   flight.visible_at = change.visible_at;
   if (change.undo && --flight.count == 0) flight.first_received = 0;
-  store_flight(tx, change.sequence, flight);
+  store_flight(tx, change.sequence, flight, true);
   const bool hidden = flight.visible_at > time;
   if (hidden) fly(change.sequence, std::move(flight));
   auto known = group(tx, change.group);

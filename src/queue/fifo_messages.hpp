@@ -130,7 +130,7 @@ class FifoMessages {
   std::optional<Group> group(const Transaction& tx, const std::string& name) const;
   void put(Transaction& tx, const std::string& name, const Group& group);
   void move(Transaction& tx, const std::string& name, Group& group, Millis available);
-  void store_flight(Transaction& tx, std::uint64_t sequence, const Flight& flight);
+  void store_flight(Transaction& tx, std::uint64_t sequence, const Flight& flight, bool again);
   void fly(std::uint64_t sequence, Flight flight);
   void land(std::uint64_t sequence);
   // The end of the first visibility timeout of its messages, or `otherwise`.

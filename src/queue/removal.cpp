@@ -15,7 +15,7 @@ bool remove_message(State& state, Queue& queue, const command::MessagePlace& pla
   }
   queue.standard_messages->removed(place.at);
   if (place.at.sequence < counters.purged_before) return false;
-  state.tx.erase_unread(keys::of(keys::message, queue.number(), place.at));
+  state.tx.erase_put_once_unread(keys::of(keys::message, queue.number(), place.at));
   if (counters.noted) state.tx.erase_unread(keys::of(keys::receive, queue.number(), place.at));
   if (--counters.messages == 0) {
     // Nothing is left that could have been received, or be in a group.

@@ -42,6 +42,11 @@ void Transaction::erase_unread(std::string key) {
   batch_->erase(std::move(key));
 }
 
+void Transaction::erase_put_once_unread(std::string key) {
+  CANOPY_ASSERT(batch_ != nullptr);
+  batch_->erase_put_once(std::move(key));
+}
+
 void Transaction::erase_range(std::string first, std::string last) {
   CANOPY_ASSERT(batch_ != nullptr);
   changed_.erase(changed_.lower_bound(first), changed_.lower_bound(last));

@@ -34,6 +34,8 @@ class Transaction {
   // For what is read only after the batch is in the store: messages.
   void put_unread(std::string key, std::string value);
   void erase_unread(std::string key);
+  // See Batch.
+  void erase_put_once_unread(std::string key);
 
  private:
   const store::Reader* reader_;

@@ -24,7 +24,7 @@ namespace canopy::store {
 // Writes in order; later ones win.
 class Batch {
  public:
-  enum class Kind : std::uint8_t { put, erase, erase_range };
+  enum class Kind : std::uint8_t { put, erase, erase_put_once, erase_range };
   struct Write {
     Kind kind = Kind::put;
     std::string key;    // of erase_range: the first key that goes
@@ -35,6 +35,11 @@ class Batch {
     writes_.push_back({Kind::put, std::move(key), std::move(value)});
   }
   void erase(std::string key) { writes_.push_back({Kind::erase, std::move(key), {}}); }
+  // Of a key that was put at most once since it was last erased: put and erasure vanish
+  // as soon as the store sees both, before they cost anything on the disk.
+  void erase_put_once(std::string key) {
+    writes_.push_back({Kind::erase_put_once, std::move(key), {}});
+  }
   void erase_range(std::string first, std::string last) {
     writes_.push_back({Kind::erase_range, std::move(first), std::move(last)});
   }

@@ -11,8 +11,8 @@ using boost::system::result;
 
 namespace {
 
-// A node of the map with two strings, and what the allocator adds.
-constexpr std::size_t entry_bytes = 160;
+// A node of the map with its strings, and what the allocator adds.
+constexpr std::size_t entry_bytes = 168;
 
 }  // namespace
 
@@ -31,7 +31,7 @@ class MemoryCursor final : public Cursor {
 
   bool valid() const override { return at_ != end_; }
   std::string_view key() const override { return at_->first; }
-  std::string_view value() const override { return at_->second; }
+  std::string_view value() const override { return at_->second.value; }
   void next() override { ++at_; }
   error_code error() const override { return {}; }
 
@@ -53,7 +53,7 @@ class MemoryCursor final : public Cursor {
 result<std::optional<std::string>> MemoryStore::get(std::string_view key) const {
   auto found = entries_.find(key);
   if (found == entries_.end()) return std::optional<std::string>();
-  return std::optional<std::string>(found->second);
+  return std::optional<std::string>(found->second.value);
 }
 
 std::unique_ptr<Cursor> MemoryStore::range(std::string_view first, std::string_view last) const {
@@ -70,7 +70,7 @@ std::unique_ptr<MemoryStore> MemoryStore::copy() const {
 
 void MemoryStore::erase(Entries::iterator first, Entries::iterator last) {
   for (auto entry = first; entry != last; ++entry)
-    bytes_ -= entry_bytes + entry->first.size() + entry->second.size();
+    bytes_ -= entry_bytes + entry->first.size() + entry->second.value.size();
   entries_.erase(first, last);
 }
 
@@ -83,12 +83,15 @@ error_code MemoryStore::apply(const Batch& batch, std::uint64_t index) {
       case Batch::Kind::put: {
         const auto [entry, is_new] = entries_.try_emplace(write.key);
         if (is_new) bytes_ += entry_bytes + write.key.size();
-        bytes_ = bytes_ - entry->second.size() + write.value.size();
-        entry->second = write.value;
+        bytes_ = bytes_ - entry->second.value.size() + write.value.size();
+        entry->second = {write.value, is_new};
         break;
       }
-      case Batch::Kind::erase: {
+      case Batch::Kind::erase:
+      case Batch::Kind::erase_put_once: {
         const auto [first, last] = entries_.equal_range(write.key);
+        if (write.kind == Batch::Kind::erase_put_once)
+          CANOPY_ASSERT(first == last || first->second.put_once);
         erase(first, last);
         break;
       }

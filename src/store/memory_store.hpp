@@ -31,7 +31,11 @@ class MemoryStore final : public KeyValueStore {
 
  private:
   friend class MemoryCursor;
-  using Entries = std::map<std::string, std::string, std::less<>>;
+  struct Entry {
+    std::string value;
+    bool put_once = true;
+  };
+  using Entries = std::map<std::string, Entry, std::less<>>;
 
   void erase(Entries::iterator first, Entries::iterator last);
 

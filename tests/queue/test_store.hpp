@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include <gtest/gtest.h>
+
 #include "store/key_value_store.hpp"
 
 namespace canopy::queue {
@@ -35,11 +37,15 @@ class TestStore final : public store::KeyValueStore {
     for (const auto& write : batch.writes()) {
       switch (write.kind) {
         case store::Batch::Kind::put:
-          entries[write.key] = write.value;
+          if (!entries.insert_or_assign(write.key, write.value).second) put_again.insert(write.key);
           erased.erase(write.key);
           break;
+        case store::Batch::Kind::erase_put_once:
+          EXPECT_FALSE(put_again.contains(write.key)) << "put more than once";
+          [[fallthrough]];
         case store::Batch::Kind::erase:
           entries.erase(write.key);
+          put_again.erase(write.key);
           erased.insert(write.key);
           break;
         case store::Batch::Kind::erase_range:
@@ -57,6 +63,7 @@ class TestStore final : public store::KeyValueStore {
 
   Entries entries;
   std::set<std::string, std::less<>> erased;
+  std::set<std::string, std::less<>> put_again;
   // What reading has cost.
   mutable std::uint64_t reads = 0;
   mutable std::uint64_t ranges = 0;

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -155,6 +156,41 @@ TYPED_TEST(KeyValueStoreTest, AgreesWithAMapAfterRandomWrites) {
     EXPECT_EQ(this->get(name), value);
   }
   EXPECT_EQ(this->keys("", "z"), text);
+}
+
+// Purges come in between, as queues do them.
+TYPED_TEST(KeyValueStoreTest, WhatWasPutOnceComesAndGoesForGood) {
+  Random random(4);
+  std::set<std::string> expected;
+  for (int round = 0; round < 300; ++round) {
+    Batch batch;
+    for (int i = 0; i < 20; ++i) {
+      std::string at = "k" + std::to_string(100 + random.below(200));
+      if (random.chance(0.02)) {
+        batch.erase_range(at, at + "5");
+        expected.erase(at);
+      } else if (expected.insert(at).second) {
+        batch.put(at, at);
+      } else {
+        batch.erase_put_once(at);
+        expected.erase(at);
+      }
+    }
+    this->apply(batch);
+    if (round % 25 == 0) this->store().flush();
+  }
+  std::string text;
+  for (const std::string& name : expected) text += name + " ";
+  EXPECT_EQ(this->keys("", "z"), text);
+}
+
+TEST(MemoryStoreDeathTest, HoldsCallersToPuttingOnce) {
+  MemoryStore store;
+  Batch batch;
+  batch.put("a", "1");
+  batch.put("a", "2");
+  batch.erase_put_once("a");
+  EXPECT_DEATH(store.apply(batch, 1), "put_once");
 }
 
 TEST(FaultStore, GoesBackToWhatIsPersisted) {

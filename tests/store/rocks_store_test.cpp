@@ -64,6 +64,13 @@ class RocksStoreTest : public testing::Test {
     store_ = std::make_unique<RocksStore>(path_, options_);
   }
 
+  std::uintmax_t bytes_of_tables() const {
+    std::uintmax_t bytes = 0;
+    for (const fs::directory_entry& entry : fs::directory_iterator(path_))
+      if (entry.path().extension() == ".sst") bytes += entry.file_size();
+    return bytes;
+  }
+
   bool was_told(const std::string& text) {
     std::lock_guard lock(mutex_);
     return told_.find(text) != std::string::npos;
@@ -120,6 +127,25 @@ TEST_F(RocksStoreTest, FlushesByItselfWhenItsBuffersAreFull) {
   EXPECT_GE(store_->applied(), persisted);
   EXPECT_TRUE(store_->get("key" + std::to_string(store_->applied() - 1)).value());
   EXPECT_FALSE(store_->get("key" + std::to_string(store_->applied())).value());
+}
+
+TEST_F(RocksStoreTest, WhatCameAndWentBetweenTwoFlushesTakesNothingOnTheDisk) {
+  open();
+  put("a", "1");
+  store_->flush();
+  ASSERT_TRUE(wait_until_persisted(1));
+  std::uintmax_t before = bytes_of_tables();
+  for (int i = 0; i < 1000; ++i) {
+    Batch batch;
+    batch.put("key" + std::to_string(i), std::string(100, 'x'));
+    ASSERT_FALSE(store_->apply(batch, store_->applied() + 1));
+    batch.clear();
+    batch.erase_put_once("key" + std::to_string(i));
+    ASSERT_FALSE(store_->apply(batch, store_->applied() + 1));
+  }
+  store_->flush();
+  ASSERT_TRUE(wait_until_persisted(2001));
+  EXPECT_LT(bytes_of_tables(), before + 4096);
 }
 
 TEST_F(RocksStoreTest, HidesItsOwnKeys) {
