@@ -52,6 +52,7 @@ overlay::GroupJoin to_proto(Writer& writer, const GroupJoin& from) {
   writer.put(to.mutable_child(), from.child);
   to.set_nonce(from.nonce);
   to.set_detours(from.detours);
+  to.set_entries(from.entries);
   return to;
 }
 GroupJoin from_proto(Reader& reader, const overlay::GroupJoin& from) {
@@ -61,6 +62,7 @@ GroupJoin from_proto(Reader& reader, const overlay::GroupJoin& from) {
   to.child = reader.needed_peer(from.child(), from.has_child(), "child");
   to.nonce = from.nonce();
   to.detours = reader.number<std::uint8_t>(from.detours(), "detours");
+  to.entries = from.entries();
   return to;
 }
 
@@ -395,6 +397,7 @@ overlay::TreeReply to_proto(Writer& writer, const TreeReply& from) {
   writer.put_list(to.mutable_root_path(), from.root_path, limit::peers);
   writer.put_list(to.mutable_children(), from.children, limit::peers);
   to.set_more_children(from.more_children);
+  to.set_round_trip_us(from.round_trip_us);
   return to;
 }
 TreeReply from_proto(Reader& reader, const overlay::TreeReply& from) {
@@ -407,6 +410,31 @@ TreeReply from_proto(Reader& reader, const overlay::TreeReply& from) {
   to.root_path = reader.list<PeerRef>(from.root_path(), limit::peers, "root_path");
   to.children = reader.list<PeerRef>(from.children(), limit::peers, "children");
   to.more_children = from.more_children();
+  to.round_trip_us = from.round_trip_us();
+  return to;
+}
+
+overlay::Relocation to_proto(Writer& writer, const Relocation& from) {
+  overlay::Relocation to;
+  writer.put_group(to, from.group);
+  to.set_entries(from.entries);
+  writer.put_list(to.mutable_candidates(), from.candidates, limit::peers);
+  writer.check(from.round_trips_us.size() <= limit::peers);
+  to.mutable_round_trips_us()->Add(from.round_trips_us.begin(), from.round_trips_us.end());
+  return to;
+}
+Relocation from_proto(Reader& reader, const overlay::Relocation& from) {
+  Relocation to;
+  to.group = reader.group(from);
+  to.entries = from.entries();
+  to.candidates = reader.list<PeerRef>(from.candidates(), limit::peers, "candidates");
+  if (const auto& delays = from.round_trips_us();
+      static_cast<std::size_t>(delays.size()) > limit::peers) {
+    reader.fail(
+        fmt::format("round_trips_us has {} entries, more than {}", delays.size(), limit::peers));
+  } else {
+    to.round_trips_us.assign(delays.begin(), delays.end());
+  }
   return to;
 }
 

@@ -35,7 +35,7 @@ enum class Kind : std::uint8_t {
   route_trace = 0x1e,  // routed only
   route_trace_reply = 0x1f,
   routed = 0x20,
-  group_join = 0x40,    // routed only
+  group_join = 0x40,
   group_create = 0x41,  // routed only
   publish = 0x42,
   anycast = 0x43,
@@ -57,6 +57,7 @@ enum class Kind : std::uint8_t {
   tree_reply = 0x53,
   root_state_request = 0x54,
   root_state_reply = 0x55,
+  relocation = 0x56,
 };
 
 inline constexpr Kind first_scribe_kind = Kind::group_join;
@@ -149,6 +150,8 @@ template <>
 inline constexpr KindInfo kind_info<RootStateRequest>{Kind::root_state_request, "RootStateRequest"};
 template <>
 inline constexpr KindInfo kind_info<RootStateReply>{Kind::root_state_reply, "RootStateReply"};
+template <>
+inline constexpr KindInfo kind_info<Relocation>{Kind::relocation, "Relocation"};
 
 // Carried under its own kind, whatever that is.
 template <>

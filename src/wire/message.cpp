@@ -111,7 +111,10 @@ std::size_t content_size(const RootStateReply& m) noexcept {
   return 2 * number_bytes + size_of(m.states);
 }
 std::size_t content_size(const TreeReply& m) noexcept {
-  return 3 * number_bytes + size_of(m.root_path) + size_of(m.children);
+  return 4 * number_bytes + size_of(m.root_path) + size_of(m.children);
+}
+std::size_t content_size(const Relocation& m) noexcept {
+  return 2 * number_bytes + m.candidates.size() * (peer_bytes + number_bytes);
 }
 std::size_t content_size(const Routed& m) noexcept {
   CANOPY_ASSERT(m.body);

@@ -48,13 +48,16 @@ struct GroupState {
 // --- Routed to the group's id ---
 
 // `child` wants the receiver as its parent. Each hop that is not in the tree
-// yet adopts the child and sends a JOIN of its own.
+// yet adopts the child and sends a JOIN of its own. Sent direct, it is for the
+// receiver alone, which adopts the child if it is in the tree and has fewer
+// children entries than `entries`, or refuses.
 struct GroupJoin {
   Id group = {};
   GroupName name = {};  // lets the root found the group and refuse another of the same hash
   PeerRef child = {};
   std::uint32_t nonce = 0;
   std::uint8_t detours = 0;  // random first hops still to take, to get out of a loop
+  std::uint32_t entries = 0;
 };
 
 struct GroupCreate {
@@ -212,7 +215,18 @@ struct TreeReply {
   bool member = false;
   Peers root_path = {};
   Peers children = {};
-  bool more_children = false;  // than one list may hold
+  bool more_children = false;       // than one list may hold
+  std::uint32_t round_trip_us = 0;  // to its parent; 0: not measured
+};
+
+// The sender is to be relieved of the receiver, its child, which looks for the
+// best parent among the candidates: its siblings (bottleneck remover), or its
+// parent's parent (path collapse).
+struct Relocation {
+  Id group = {};
+  std::uint32_t entries = 0;  // a candidate with fewer children entries takes the child
+  Peers candidates = {};
+  std::vector<std::uint32_t> round_trips_us = {};  // of each to the sender; 0: not known
 };
 
 }  // namespace canopy::wire

@@ -225,7 +225,7 @@ TEST(Codec, AnUnknownKindIsSkipped) {
 TEST(Codec, KindsThatAreOnlyRoutedAreNotTakenDirectly) {
   PeerTable peers;
   ReceiveDictionary groups;
-  const auto decoded = decode(frame_of_kind(Kind::group_join, ""), peers, groups);
+  const auto decoded = decode(frame_of_kind(Kind::group_create, ""), peers, groups);
   ASSERT_TRUE(decoded);
   EXPECT_FALSE(decoded->has_value());
 }
