@@ -3,6 +3,7 @@
 // join and found; the application may call back into Pastry.
 #pragma once
 
+#include "base/time.hpp"
 #include "wire/message.hpp"
 
 namespace canopy::pastry {
@@ -32,6 +33,9 @@ class Application {
   // The join cannot succeed as things are; it keeps trying. Told once for each
   // reason in a row. For logs: a literal.
   virtual void join_stalled(std::string_view reason) = 0;
+
+  // The round trip to a peer has been measured, here or by the peer.
+  virtual void measured(PeerRef /*peer*/, Duration /*round_trip*/) {}
 
   // Another process with this node's id and a later incarnation is about: the
   // others listen to that one from now on.

@@ -168,6 +168,7 @@ void Pastry::on_measured(PeerRef peer, Duration round_trip) {
   if (!member()) return;
   state_.offer_measured(peer);
   welcome(peer);
+  application_.measured(peer, round_trip);
 }
 
 bool Pastry::newer(PeerRef peer, PeerRef than) const {

@@ -265,6 +265,11 @@ void Pastry::suspect(PeerRef peer) {
   if (!departed_ && !state_.is_self(peer)) prober_.probe(peer, goal::life);
 }
 
+void Pastry::measure(PeerRef peer) {
+  const Turn turn(*this);
+  if (!departed_ && state_.active) measurer_.add(peer);
+}
+
 void Pastry::unreachable(PeerRef peer) {
   const Turn turn(*this);
   if (departed_ || state_.is_self(peer)) return;

@@ -81,6 +81,9 @@ class Pastry {
   bool suspected(PeerRef peer) const;
   // Round trip measured or learned; nothing if not known.
   std::optional<Duration> round_trip(PeerRef peer) const;
+  // Has it measured, in a while: a few are at a time, and what finds no room is
+  // forgotten. Application::measured tells when it is known.
+  void measure(PeerRef peer);
   // Sends and remembers that it did, so that heartbeats can be suppressed.
   void send(PeerRef to, wire::Message message);
 
