@@ -27,12 +27,17 @@ struct Config {
   Duration request_retry_interval = 1s;
   Duration departure_timeout = 2s;  // how long children may take to move
 
+  // Whether a node that is no member and has one child leaves the way to it.
+  bool path_collapse = true;
+
   unsigned root_replicas = 5;            // k: peers that hold the root state, root included
   Duration root_search_timeout = 500ms;  // a new root asks the others what they know
   Duration empty_group_expiry = 10min;   // of groups that only JOINs had founded
 
-  std::uint32_t groups_max = 100'000;          // of which this node may be in the tree
-  std::uint32_t children_max = 65'536;         // per group
+  std::uint32_t groups_max = 100'000;   // of which this node may be in the tree
+  std::uint32_t children_max = 65'536;  // per group
+  // Over all groups; a node with more relieves itself of some. 0: it does not.
+  std::uint32_t children_entries_max = 64;
   std::uint32_t pending_publishes_max = 4096;  // awaiting an ack
   std::uint32_t root_cache_max = 1024;         // groups whose root's address is cached
   std::uint32_t duplicate_window = 1024;       // message ids remembered at a root, per group

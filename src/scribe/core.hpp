@@ -5,6 +5,7 @@
 
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "pastry/pastry.hpp"
 #include "scribe/config.hpp"
@@ -39,6 +40,10 @@ struct Core {
   Neighbors neighbors;
   std::uint32_t last_nonce = 0;  // of JOINs; 0 is never drawn
   bool departing = false;
+  bool overload_stays = false;  // this node has tried to get rid of children, in vain
+  // Groups in which this node has got a child, a parent or a role, or lost it,
+  // since PathCollapse looked last.
+  std::vector<Id> changed_places;
 
   std::uint64_t last_sequence = 0;  // of messages that this node has named
 
@@ -59,6 +64,10 @@ struct Core {
   const Group* find(const Id& id) const {
     const auto found = groups.find(id);
     return found == groups.end() ? nullptr : &found->second;
+  }
+
+  void place_changed(const Id& id) {
+    if (config.path_collapse && config.maintenance) changed_places.push_back(id);
   }
 
   void add_edge(PeerRef peer, Side side, const Edge& edge) {

@@ -16,7 +16,11 @@ struct Counters {
   std::uint64_t leaves_sent = 0;
   std::uint64_t parents_lost = 0;  // silent or failed, per group
   std::uint64_t children_expired = 0;
-  std::uint64_t children_struck = 0;  // by failure or repair
+  std::uint64_t children_struck = 0;    // by failure or repair
+  std::uint64_t children_dropped = 0;   // told to move below a sibling
+  std::uint64_t drops_in_vain = 0;      // of these, still children after a while
+  std::uint64_t collapses_started = 0;  // an only child told to move up
+  std::uint64_t relocations = 0;        // of this node, to another parent at its parent's wish
 
   // Heartbeats
   std::uint64_t heartbeats_sent = 0;

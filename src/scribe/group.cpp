@@ -85,8 +85,19 @@ void Group::drop_parent() noexcept {
   if (standing_ == Standing::attached) standing_ = Standing::joining;
 }
 
+void Group::ask(PeerRef candidate, std::uint32_t nonce) noexcept {
+  candidate_ = candidate;
+  candidate_nonce_ = nonce;
+}
+
+bool Group::asked(PeerRef peer, std::uint32_t nonce) const noexcept {
+  return candidate_ && candidate_ == peer && candidate_nonce_ == nonce;
+}
+
 SenderVerdict Group::judge(PeerRef sender, MonoTime now) const noexcept {
   if (parent_ && sender == parent_) return SenderVerdict::parent;
+  // Its JoinAck may be on the way still.
+  if (candidate_ && sender == candidate_) return SenderVerdict::tolerated;
   if (standing_ == Standing::attached || standing_ == Standing::root) {
     const bool former = former_welcome_until_ > now && sender == former_parent_;
     return former ? SenderVerdict::tolerated : SenderVerdict::stray;
@@ -106,11 +117,13 @@ void Group::collect_peers(std::vector<PeerRef>& in_use) const {
   for (const Child& child : children) in_use.push_back(child.peer);
   if (parent_) in_use.push_back(parent_);
   if (former_parent_) in_use.push_back(former_parent_);
+  if (candidate_) in_use.push_back(candidate_);
 }
 
 void Group::become(Standing standing) noexcept {
   CANOPY_ASSERT(!parent_);
   standing_ = standing;
+  candidate_ = {};
   root_path_.clear();
 }
 

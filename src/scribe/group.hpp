@@ -101,6 +101,12 @@ class Group {
 
   SenderVerdict judge(PeerRef sender, MonoTime now) const noexcept;
 
+  // --- Moving to another parent, while the present one serves on ---
+  void ask(PeerRef candidate, std::uint32_t nonce) noexcept;
+  bool asked(PeerRef peer, std::uint32_t nonce) const noexcept;
+  PeerRef candidate() const noexcept { return candidate_; }
+  void forget_candidate() noexcept { candidate_ = {}; }
+
   // --- Being the root ---
   void become_searching() noexcept { become(Standing::searching); }
   void become_root() noexcept { become(Standing::root); }
@@ -121,6 +127,8 @@ class Group {
   MonoTime former_welcome_until_{};
   PeerRef parent_;
   PeerRef former_parent_;
+  PeerRef candidate_;
+  std::uint32_t candidate_nonce_ = 0;
   std::uint32_t join_nonce_ = 0;
   std::uint8_t join_attempts_ = 0;
   bool detour_ = false;

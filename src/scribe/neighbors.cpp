@@ -35,6 +35,7 @@ void Neighbors::add(PeerRef peer, Side side, const Edge& edge, MonoTime now) {
   neighbor.peer = peer;
   EdgeSet& set = edges(neighbor, side);
   if (side == Side::parent_of) {
+    ++children_entries_;
     neighbor.heard_child = now;
     // The JoinAck that goes with it is a sign of life; the first heartbeat
     // follows after the usual interval.
@@ -54,6 +55,7 @@ void Neighbors::remove(PeerRef peer, Side side, const Edge& edge) {
   EdgeSet& set = edges(*place, side);
   CANOPY_ASSERT(!set.empty());
   set.remove(edge);
+  if (side == Side::parent_of) --children_entries_;
   if (place->parent_of.empty() && place->child_of.empty()) table_.erase(place);
 }
 

@@ -60,6 +60,8 @@ class Neighbors {
   MonoTime next_deadline() const noexcept { return next_deadline_; }
 
   std::size_t size() const noexcept { return table_.size(); }
+  // Edges to children, over all groups.
+  std::size_t children_entries() const noexcept { return children_entries_; }
   bool contains(PeerRef peer) const noexcept { return find(peer) != nullptr; }
   void collect_peers(std::vector<PeerRef>& in_use) const;
 
@@ -91,7 +93,8 @@ class Neighbors {
   MonoTime deadline_of(const Neighbor& neighbor) const noexcept;
 
   const Config& config_;
-  std::vector<Neighbor> table_;     // by PeerRef
+  std::vector<Neighbor> table_;  // by PeerRef
+  std::size_t children_entries_ = 0;
   MonoTime next_deadline_ = never;  // at the latest; may be earlier than need be
 };
 

@@ -5,8 +5,11 @@
 #include <utility>
 
 #include "scribe/anycasts.hpp"
+#include "scribe/bottleneck_remover.hpp"
 #include "scribe/core.hpp"
 #include "scribe/dissemination.hpp"
+#include "scribe/path_collapse.hpp"
+#include "scribe/relocations.hpp"
 #include "scribe/repair.hpp"
 #include "scribe/requests.hpp"
 #include "scribe/roots.hpp"
@@ -26,7 +29,10 @@ struct Scribe::Parts {
         dissemination(core, roots, tree),
         anycasts(core),
         requests(core, roots),
-        repair(core, tree) {}
+        repair(core, tree),
+        relocations(core, tree),
+        remover(core),
+        collapse(core) {}
 
   // --- Routed messages ---
   ForwardAction forward(PeerRef from, wire::Routed& message, PeerRef& next_hop);
@@ -44,7 +50,11 @@ struct Scribe::Parts {
   void on(PeerRef, const wire::TreeReply& m) { requests.on_tree_reply(m); }
   void on(PeerRef, const wire::GroupCreateReply& m) { requests.on_create_reply(m); }
   void on(PeerRef from, const wire::JoinAck& m) { tree.on_join_ack(from, m); }
-  void on(PeerRef from, const wire::JoinRefused& m) { tree.on_join_refused(from, m); }
+  void on(PeerRef from, const wire::JoinRefused& m) {
+    if (!relocations.on_refused(from, m)) tree.on_join_refused(from, m);
+  }
+  void on(PeerRef from, const wire::GroupJoin& m) { tree.on_direct_join(from, m); }
+  void on(PeerRef from, const wire::Relocation& m) { relocations.on_relocation(from, m); }
   void on(PeerRef from, const wire::Leave& m) { tree.on_leave(from, m); }
   void on(PeerRef from, const wire::Orphaned& m) { tree.on_orphaned(from, m); }
   void on(PeerRef from, const wire::RootPathUpdate& m) { tree.on_root_path(from, m); }
@@ -62,6 +72,12 @@ struct Scribe::Parts {
     ++core.counters.malformed;
   }
 
+  // What follows from this node's places in the trees as they are now.
+  void watch() {
+    remover.watch();
+    collapse.watch();
+  }
+
   // Users are told from the next tick on what came of a call of theirs.
   void tell_later() {
     if (!core.upcalls.empty()) core.wake_at(core.now());
@@ -74,6 +90,9 @@ struct Scribe::Parts {
   Anycasts anycasts;
   Requests requests;
   Repair repair;
+  Relocations relocations;
+  BottleneckRemover remover;
+  PathCollapse collapse;
   MonoTime departure_deadline = never;
 };
 
@@ -142,6 +161,9 @@ void Scribe::tick() {
   Parts& parts = *parts_;
   const bool maintenance = parts.core.config.maintenance;
   if (maintenance) parts.repair.tick();
+  parts.relocations.tick();
+  parts.remover.tick();
+  parts.collapse.tick();
   parts.tree.tick();
   parts.roots.tick();
   parts.dissemination.tick();
@@ -155,7 +177,9 @@ void Scribe::tick() {
   parts.core.wake_at(std::min({maintenance ? parts.core.neighbors.next_deadline() : never,
                                parts.tree.next_deadline(), parts.roots.next_deadline(),
                                parts.dissemination.next_deadline(), parts.anycasts.next_deadline(),
-                               parts.requests.next_deadline(), parts.departure_deadline}));
+                               parts.requests.next_deadline(), parts.relocations.next_deadline(),
+                               parts.remover.next_deadline(), parts.collapse.next_deadline(),
+                               parts.departure_deadline}));
 }
 
 void Scribe::unreachable(PeerRef peer) {
@@ -165,6 +189,7 @@ void Scribe::unreachable(PeerRef peer) {
 }
 
 void Scribe::flush() {
+  parts_->watch();
   if (parts_->core.upcalls.empty()) return;
   parts_->core.upcalls.run(parts_->core.events);
   parts_->tell_later();
@@ -215,6 +240,8 @@ void Scribe::collect_peers(std::vector<PeerRef>& in_use) const {
   parts_->roots.collect_peers(in_use);
   parts_->dissemination.collect_peers(in_use);
   parts_->requests.collect_peers(in_use);
+  parts_->relocations.collect_peers(in_use);
+  parts_->remover.collect_peers(in_use);
 }
 
 // --- pastry::Application ---
@@ -244,6 +271,11 @@ void Scribe::peer_failed(PeerRef peer) {
     parts.tree.child_lost(peer);
   }
   parts.tell_later();
+}
+
+void Scribe::measured(PeerRef peer, Duration round_trip) {
+  parts_->relocations.measured(peer, round_trip);
+  parts_->remover.measured(peer, round_trip);
 }
 
 void Scribe::activated() {

@@ -91,6 +91,7 @@ class Scribe final : public pastry::Application {
   void deliver(PeerRef from, const wire::Routed& message) override;
   void leaf_set_changed() override;
   void peer_failed(PeerRef peer) override;
+  void measured(PeerRef peer, Duration round_trip) override;
   void activated() override;
   void join_stalled(std::string_view reason) override;
   void superseded(PeerRef by) override;

@@ -22,6 +22,8 @@ constexpr Duration stray_interval = std::chrono::milliseconds(100);
 // A former parent that has sent nothing for this share of a heartbeat interval
 // has nothing under way any more.
 constexpr int farewell_share = 4;
+// How far down a tree nodes that have to relieve themselves may push others.
+constexpr std::size_t direct_join_depth_max = 32;
 
 boost::system::error_code error_of(wire::JoinRefusal reason) {
   switch (reason) {
@@ -71,6 +73,7 @@ void Tree::leave(const Id& id) {
   Group* group = core_.find(id);
   if (!group || !group->member) return;
   group->member = false;
+  core_.place_changed(id);
   complete(id, errc::cancelled);
   prune(id);
 }
@@ -131,10 +134,36 @@ Tree::Outcome Tree::on_join(const wire::GroupJoin& join, bool may_pass_on) {
   return Outcome::handled;
 }
 
+void Tree::on_direct_join(PeerRef from, const wire::GroupJoin& join) {
+  ++core_.counters.joins_received;
+  if (from != join.child || !names(join.name, join.group, core_.pastry.config().id_bits)) {
+    ++core_.counters.malformed;
+    return;
+  }
+  const Group* group = core_.find(join.group);
+  if (core_.departing || !core_.pastry.active() || !group || !group->in_tree()) {
+    return refuse(join, wire::JoinRefusal::loop);
+  }
+  if (!has_room_for(join, *group)) return refuse(join, wire::JoinRefusal::limit);
+  on_join(join, false);
+}
+
+// Below its limit, or better off with one more than whom it relieves is with one
+// less; one that would merely change places with it may have somebody below that
+// has room, unless it has tried.
+bool Tree::has_room_for(const wire::GroupJoin& join, const Group& group) const {
+  if (group.children.contains(join.child)) return true;
+  if (group.root_path().size() >= direct_join_depth_max) return false;
+  const std::size_t entries = core_.neighbors.children_entries();
+  return entries < core_.config.children_entries_max || entries + 1 < join.entries ||
+         (entries < join.entries && !core_.overload_stays);
+}
+
 void Tree::acknowledge(Group& group, const Id& id, Child& child) {
   if (!child.acknowledged) {
     core_.add_edge(child.peer, Side::parent_of, edge_below(group, id));
     child.acknowledged = 1;
+    core_.place_changed(id);
   }
   core_.send(child.peer, wire::JoinAck{id, child.nonce, path_below(group)});
 }
@@ -148,6 +177,7 @@ void Tree::remove_child(Group& group, const Id& id, PeerRef peer) {
   Child* child = group.children.find(peer);
   if (child && child->acknowledged) forget_acknowledgement(group, id, *child);
   group.children.remove(peer);
+  core_.place_changed(id);
 }
 
 void Tree::refuse(const wire::GroupJoin& join, wire::JoinRefusal reason) {
@@ -217,12 +247,38 @@ PeerRef Tree::random_first_hop() {
   return core_.pastry.next_hop(key.truncated(core_.pastry.config().id_bits));
 }
 
+void Tree::ask_candidate(const Id& id, PeerRef candidate, std::uint32_t entries) {
+  Group* group = core_.find(id);
+  CANOPY_ASSERT(group);
+  group->ask(candidate, core_.next_nonce());
+  ++core_.counters.joins_sent;
+  core_.send(candidate,
+             wire::GroupJoin{id, *group->name(), core_.self, core_.last_nonce, 0, entries});
+}
+
+// For a candidate that has taken this node; the parent may be lost already.
+void Tree::part_with_parent(Group& group, const Id& id, std::uint32_t nonce) {
+  ++core_.counters.relocations;
+  if (group.parent()) {
+    say_farewell(group, id);
+    forget_parent(group, id);
+    group.lose_parent();
+  }
+  group.begin_join(nonce);
+}
+
 void Tree::on_join_ack(PeerRef from, const wire::JoinAck& ack) {
   const Id& id = ack.group;
   Group* group = core_.find(id);
   if (!group) return send_leave(from, id, ack.nonce);
+  const wire::Peers path = nearest(ack.root_path);
   const wire::Peers path_before = group->root_path();
-  switch (group->on_join_ack(from, ack.nonce, nearest(ack.root_path), core_.self)) {
+  if (group->asked(from, ack.nonce)) {
+    group->forget_candidate();
+    const bool loop = std::ranges::find(path, core_.self) != path.end();
+    if (!loop && from != group->parent()) part_with_parent(*group, id, ack.nonce);
+  }
+  switch (group->on_join_ack(from, ack.nonce, path, core_.self)) {
     case AckVerdict::attached: {
       join_timers_.cancel(id);
       core_.add_edge(from, Side::child_of, edge_above(*group, id));
@@ -230,6 +286,7 @@ void Tree::on_join_ack(PeerRef from, const wire::JoinAck& ack) {
       plan_farewell(*group, id);
       refuse_pending_ancestors(*group, id);
       settled(id, group->root_path() != path_before);
+      core_.place_changed(id);
       prune(id);  // the refused may have been all that it was in the tree for
       break;
     }
@@ -374,8 +431,11 @@ void Tree::answer_stray(PeerRef from, const Id& id) {
 
 void Tree::disclaim(PeerRef from, const Id& id) {
   // While this node looks for a parent, one more that serves it does no harm.
+  // To one that it has just parted with, it says goodbye in its own time.
   const Group* group = core_.find(id);
-  if (!group || group->standing() != Standing::joining) send_leave(from, id, core_.last_nonce);
+  const bool farewell_planned = group && group->untold_parent() == from && farewells_.contains(id);
+  if (farewell_planned || (group && group->standing() == Standing::joining)) return;
+  send_leave(from, id, core_.last_nonce);
 }
 
 void Tree::tick() {

@@ -31,6 +31,8 @@ class Tree {
   enum class Outcome { handled, pass_on };
   // `may_pass_on`: the JOIN can go on towards the root from here.
   Outcome on_join(const wire::GroupJoin& join, bool may_pass_on);
+  // For this node alone: taken or refused.
+  void on_direct_join(PeerRef from, const wire::GroupJoin& join);
 
   // --- Messages ---
   void on_join_ack(PeerRef from, const wire::JoinAck& ack);
@@ -72,6 +74,9 @@ class Tree {
   void step_down_below(Group& group, const Id& id, PeerRef root);
   // The peer is a child without having sent a JOIN: an old root.
   void adopt_old_root(const Id& id, PeerRef peer);
+  // Asks the peer to be this node's parent instead of the present one, which
+  // serves it until the JoinAck has come and the streams overlap.
+  void ask_candidate(const Id& id, PeerRef candidate, std::uint32_t entries);
   // The group cannot be: everybody below is told, the membership ends.
   void fail(const Id& id, wire::JoinRefusal reason);
   // Leaves the tree if nothing keeps this node in it.
@@ -90,6 +95,8 @@ class Tree {
  private:
   void look_elsewhere(const Id& id);  // after a loop: by another way
   void send_join(const Id& id);
+  bool has_room_for(const wire::GroupJoin& join, const Group& group) const;
+  void part_with_parent(Group& group, const Id& id, std::uint32_t nonce);
   void acknowledge(Group& group, const Id& id, Child& child);
   void forget_acknowledgement(const Group& group, const Id& id, Child& child);
   void remove_child(Group& group, const Id& id, PeerRef peer);

@@ -6,40 +6,15 @@
 
 #include <canopy/error.hpp>
 
-#include "scribe/mini_net.hpp"
+#include "scribe/tree_test.hpp"
 
 namespace canopy::scribe::test {
 namespace {
 
 constexpr Duration parent_timeout = 2s;  // two missed heartbeats of a second
 
-class FailureTest : public testing::TestWithParam<std::uint64_t> {
+class FailureTest : public TreeTest {
  protected:
-  FailureTest() : net(GetParam()) {}
-
-  // A tree with forwarders; every third peer stays outside.
-  void grow(std::size_t count) {
-    net.build(count);
-    for (Box* box : net.live()) refs.push_back(box->ref);
-    for (std::size_t i = 0; i < refs.size(); ++i) {
-      if (i % 3 == 0) continue;
-      ASSERT_FALSE(net.join(refs[i], prices));
-    }
-    net.run_for(1s);
-    ASSERT_EQ(net.faults(group), std::vector<std::string>{});
-    ASSERT_GE(net.forwarders(group).size(), 2u);
-  }
-
-  PeerRef root() { return net.closest_live(group); }
-
-  // Somebody outside the tree, so that its loss is no part of the test.
-  PeerRef outsider() {
-    for (const PeerRef ref : refs) {
-      if (net[ref].alive && !net[ref].hung && !net[ref].scribe().view(group)) return ref;
-    }
-    ADD_FAILURE() << "everybody is in the tree";
-    return refs.front();
-  }
   PeerRef forwarder_with_children() {
     PeerRef best;
     std::size_t most = 0;
@@ -53,14 +28,6 @@ class FailureTest : public testing::TestWithParam<std::uint64_t> {
     return best;
   }
 
-  std::vector<PeerRef> listeners() {
-    std::vector<PeerRef> found;
-    for (const PeerRef ref : net.members(group)) {
-      if (!net[ref].hung) found.push_back(ref);
-    }
-    return found;
-  }
-
   // Its messages come and go late, but for control traffic.
   void slow_down(PeerRef slow) {
     net.lag = [slow](PeerRef from, PeerRef to, const wire::Message& message) {
@@ -68,15 +35,6 @@ class FailureTest : public testing::TestWithParam<std::uint64_t> {
           (from == slow || to == slow) && wire::traffic_class(message) == wire::TrafficClass::bulk;
       return late ? Duration(100ms) : Duration::zero();
     };
-  }
-
-  // Publishes every 20 ms for so long, under running numbers.
-  void publish_for(Duration span, PeerRef publisher, wire::AckMode ack) {
-    const MonoTime end = net.now() + span;
-    while (net.now() < end) {
-      net.shout(publisher, prices, std::to_string(published++), ack);
-      net.run_for(20ms);
-    }
   }
 
   // When the last gap of any member ended, after `since`: from then on everybody
@@ -94,33 +52,6 @@ class FailureTest : public testing::TestWithParam<std::uint64_t> {
     }
     return latest;
   }
-
-  void expect_no_duplicates() {
-    for (Box* box : net.live()) {
-      std::set<std::string> seen;
-      for (const Delivered& message : box->delivered) {
-        EXPECT_TRUE(seen.insert(message.text).second)
-            << net.table()[box->ref].name << " got " << message.text << " twice";
-      }
-    }
-  }
-  void expect_everything_at(PeerRef ref, int from, int to) {
-    std::set<std::string> seen;
-    for (const Delivered& message : net[ref].delivered) seen.insert(message.text);
-    for (int i = from; i < to; ++i) {
-      EXPECT_TRUE(seen.contains(std::to_string(i)))
-          << net.table()[ref].name << " did not get " << i;
-    }
-  }
-  void expect_sound_within(Duration limit) {
-    const bool sound = net.run_until([&] { return net.faults(group).empty(); }, limit);
-    EXPECT_TRUE(sound) << testing::PrintToString(net.faults(group));
-  }
-
-  MiniNet net;
-  const Id group = group_id(prices, 160);
-  std::vector<PeerRef> refs;
-  int published = 0;
 };
 
 INSTANTIATE_TEST_SUITE_P(Seeds, FailureTest, testing::Values(1, 2, 3, 4, 5, 6));
@@ -251,6 +182,7 @@ TEST_P(FailureTest, ACloserNewcomerTakesTheRootOverWithoutLossOrDuplicate) {
 }
 
 TEST_P(FailureTest, ADepartingForwarderLosesNothing) {
+  net.config.scribe.path_collapse = false;
   grow(40);
   const std::vector<PeerRef> before = listeners();
   const PeerRef publisher = outsider();
@@ -272,6 +204,7 @@ TEST_P(FailureTest, ADepartingForwarderLosesNothing) {
 
 // Its children find another parent long before the latest messages come through it.
 TEST_P(FailureTest, ADepartingForwarderThatIsBehindLosesNothing) {
+  net.config.scribe.path_collapse = false;
   grow(40);
   const std::vector<PeerRef> before = listeners();
   const PeerRef publisher = outsider();

@@ -1,0 +1,89 @@
+// One group's tree in a small network, published to all the time: what has to
+// hold of it whatever befalls its nodes.
+#pragma once
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "scribe/mini_net.hpp"
+
+namespace canopy::scribe::test {
+
+class TreeTest : public testing::TestWithParam<std::uint64_t> {
+ protected:
+  TreeTest() : net(GetParam()) {}
+
+  // A tree with forwarders; every third peer stays outside.
+  void grow(std::size_t count) {
+    net.build(count);
+    for (Box* box : net.live()) refs.push_back(box->ref);
+    for (std::size_t i = 0; i < refs.size(); ++i) {
+      if (i % 3 == 0) continue;
+      ASSERT_FALSE(net.join(refs[i], prices));
+    }
+    net.run_for(1s);
+    ASSERT_EQ(net.faults(group), std::vector<std::string>{});
+    ASSERT_GE(net.forwarders(group).size(), 2u);
+  }
+
+  PeerRef root() { return net.closest_live(group); }
+
+  // Somebody outside the tree, so that its loss is no part of the test.
+  PeerRef outsider() {
+    for (const PeerRef ref : refs) {
+      if (net[ref].alive && !net[ref].hung && !net[ref].scribe().view(group)) return ref;
+    }
+    ADD_FAILURE() << "everybody is in the tree";
+    return refs.front();
+  }
+
+  std::vector<PeerRef> listeners() {
+    std::vector<PeerRef> found;
+    for (const PeerRef ref : net.members(group)) {
+      if (!net[ref].hung) found.push_back(ref);
+    }
+    return found;
+  }
+
+  // Publishes every 20 ms for so long, under running numbers.
+  void publish_for(Duration span, PeerRef publisher, wire::AckMode ack) {
+    const MonoTime end = net.now() + span;
+    while (net.now() < end) {
+      net.shout(publisher, prices, std::to_string(published++), ack);
+      net.run_for(20ms);
+    }
+  }
+
+  void expect_no_duplicates() {
+    for (Box* box : net.live()) {
+      std::set<std::string> seen;
+      for (const Delivered& message : box->delivered) {
+        EXPECT_TRUE(seen.insert(message.text).second)
+            << net.table()[box->ref].name << " got " << message.text << " twice";
+      }
+    }
+  }
+  void expect_everything_at(PeerRef ref, int from, int to) {
+    std::set<std::string> seen;
+    for (const Delivered& message : net[ref].delivered) seen.insert(message.text);
+    for (int i = from; i < to; ++i) {
+      EXPECT_TRUE(seen.contains(std::to_string(i)))
+          << net.table()[ref].name << " did not get " << i;
+    }
+  }
+  void expect_sound_within(Duration limit) {
+    const bool sound = net.run_until([&] { return net.faults(group).empty(); }, limit);
+    EXPECT_TRUE(sound) << testing::PrintToString(net.faults(group));
+  }
+
+  MiniNet net;
+  const Id group = group_id(prices, 160);
+  std::vector<PeerRef> refs;
+  int published = 0;
+};
+
+}  // namespace canopy::scribe::test
