@@ -95,6 +95,65 @@ Findings check_trees(const Simulation& simulation, const RingOrder& ring) {
   return findings;
 }
 
+namespace {
+
+// What each node is in, and with how many children in all.
+struct NodeLoad {
+  std::vector<scribe::GroupView> places;
+  std::size_t entries = 0;
+};
+
+std::vector<NodeLoad> loads_of(const Simulation& simulation, const RingOrder& ring) {
+  std::vector<NodeLoad> loads(simulation.size());
+  for (const auto& member : ring.members()) {
+    const scribe::Scribe& scribe = simulation.peer(member.node).scribe();
+    for (const Id& group : scribe.groups()) {
+      loads[member.node].places.push_back(*scribe.view(group));
+      loads[member.node].entries += loads[member.node].places.back().children.size();
+    }
+  }
+  return loads;
+}
+
+}  // namespace
+
+Findings check_degrees(const Simulation& simulation, const RingOrder& ring) {
+  Findings findings;
+  const std::size_t most = simulation.overlay_config().scribe.children_entries_max;
+  if (most == 0) return findings;
+  const std::vector<NodeLoad> loads = loads_of(simulation, ring);
+  for (const auto& member : ring.members()) {
+    const NodeLoad& load = loads[member.node];
+    if (load.entries <= most) continue;
+    const auto has_room = [&](PeerRef child) {
+      const std::size_t entries = loads[simulation.node_of(child)].entries;
+      return entries < most || entries + 1 < load.entries;
+    };
+    const auto could_be_helped = [&](const scribe::GroupView& place) {
+      return place.children.size() > 1 && std::ranges::any_of(place.children, has_room);
+    };
+    if (std::ranges::any_of(load.places, could_be_helped)) {
+      findings.push_back(fmt::format("{} has {} children, more than {}, and keeps them",
+                                     hex(simulation, member.id), load.entries, most));
+    }
+  }
+  return findings;
+}
+
+Findings check_paths(const Simulation& simulation, const RingOrder& ring) {
+  Findings findings;
+  if (!simulation.overlay_config().scribe.path_collapse) return findings;
+  const std::vector<NodeLoad> loads = loads_of(simulation, ring);
+  for (const auto& member : ring.members()) {
+    for (const scribe::GroupView& place : loads[member.node].places) {
+      if (place.member || place.root || place.children.size() != 1) continue;
+      findings.push_back(fmt::format("{} is in the tree of {} for one child alone",
+                                     hex(simulation, member.id), hex(simulation, place.group)));
+    }
+  }
+  return findings;
+}
+
 Findings check_encoding(const Simulation& simulation) {
   if (simulation.unencodable() == 0) return {};
   return {fmt::format("{} messages could not be encoded", simulation.unencodable())};

@@ -30,6 +30,13 @@ Findings check_roots(const Simulation& simulation, const RingOrder& ring,
 // cycles, that reaches every member.
 Findings check_trees(const Simulation& simulation, const RingOrder& ring);
 
+// Nobody has more children than it may, over all groups, if it has one that could
+// be below a sibling which has fewer.
+Findings check_degrees(const Simulation& simulation, const RingOrder& ring);
+
+// If paths collapse, nobody is in a tree for one child alone.
+Findings check_paths(const Simulation& simulation, const RingOrder& ring);
+
 // Every message that was sent could be encoded, if encoding was asked for.
 Findings check_encoding(const Simulation& simulation);
 

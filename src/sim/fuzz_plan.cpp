@@ -13,6 +13,7 @@ namespace {
 constexpr std::array<unsigned, 3> digit_bits{1, 2, 4};
 constexpr std::array<unsigned, 3> leaf_set_sizes{4, 8, 16};
 constexpr std::array<unsigned, 3> id_lengths{16, 32, 160};
+constexpr std::array<std::uint32_t, 5> children_limits{2, 3, 4, 8, 64};
 
 template <class Choices>
 auto one_of(Random& random, const Choices& choices) {
@@ -32,11 +33,16 @@ Duration notice_time(const pastry::Config& config) {
 }  // namespace
 
 FuzzPlan::FuzzPlan(std::uint64_t s)
-    : seed(s), random(s), several_random_(~s), several_(several_random_.chance(0.7)) {
+    : seed(s),
+      random(s),
+      several_random_(~s),
+      several_(several_random_.chance(0.7)),
+      load_random_(~s ^ s << 32) {
   choose_constants();
   plan_growth();
   plan_use(MonoTime(10s), healed, 60);
   plan_faults();
+  plan_load();
   std::stable_sort(acts.begin(), acts.end(),
                    [](const Act& a, const Act& b) { return a.at < b.at; });
 }
@@ -166,6 +172,24 @@ void FuzzPlan::choose_struck(Act& act) {
   act.apart = neighbors_max < 2 || several_random_.chance(0.3);
   const unsigned most = act.apart ? 4 : neighbors_max;
   act.struck = static_cast<std::uint32_t>(2 + several_random_.below(most - 1));
+}
+
+void FuzzPlan::plan_load() {
+  overlay.scribe.children_entries_max = one_of(load_random_, children_limits);
+  overlay.scribe.path_collapse = load_random_.chance(0.8);
+  if (load_random_.chance(0.5)) plan_crowds();
+}
+
+// Most nodes want to be in the same group or two, some in bunches.
+void FuzzPlan::plan_crowds() {
+  const std::uint64_t popular = 1 + load_random_.below(2);
+  const auto time = static_cast<std::uint64_t>((healed - MonoTime(10s)).count());
+  for (std::uint64_t i = 0; i < popular * nodes; ++i) {
+    acts.push_back({.at = MonoTime(10s) + Duration(load_random_.below(time)),
+                    .kind = ActKind::join_group,
+                    .node = static_cast<std::uint32_t>(load_random_.below(nodes)),
+                    .other = static_cast<std::uint32_t>(load_random_.below(popular))});
+  }
 }
 
 }  // namespace canopy::sim

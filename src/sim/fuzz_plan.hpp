@@ -2,6 +2,7 @@
 //
 // The seed decides all of it: the constants of the cluster, who joins when and
 // through whom, which groups there are, and which fault strikes whom when.
+// Some schedules have large groups, and nodes that may have few children each.
 // Every schedule has at least 30 nodes, 10 virtual minutes and every kind of
 // fault. It keeps within what the protocol promises to survive: of neighbours
 // on the ring, fewer than |L|/2 stop within the time that it takes to notice
@@ -80,9 +81,12 @@ struct FuzzPlan {
   void plan_faults();
   void plan_fault(ActKind kind, MonoTime at);
   void choose_struck(Act& act);
+  void plan_load();
+  void plan_crowds();
 
   Random several_random_;  // of its own: the rest of the schedule stays as it is
   bool several_ = false;   // some acts strike several nodes
+  Random load_random_;     // of its own, too
 };
 
 }  // namespace canopy::sim

@@ -415,6 +415,9 @@ Findings FuzzRun::judge() {
   findings = check_roots(*simulation_, ring, telling_keys(ring));
   if (!findings.empty()) return findings;
   findings = check_trees(*simulation_, ring);
+  for (const auto& check : {check_degrees, check_paths}) {
+    if (findings.empty()) findings = check(*simulation_, ring);
+  }
   for (const auto& [id, node] : ring.members()) {
     for (const std::uint32_t group : memberships_[node]) {
       const auto view = simulation_->peer(node).scribe().view(group_id(group));

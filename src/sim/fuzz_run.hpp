@@ -4,7 +4,8 @@
 // active neighbours and they know it, and no key has two active deliverers.
 // Always: no member gets a message twice. Once faults have ended and time to
 // mend has passed: leaf sets exact, one deliverer per key (ties included),
-// trees acyclic and reaching every member, and what is published then reaches
+// trees acyclic and reaching every member, nobody with too many children or in
+// the way of one alone, and what is published then reaches
 // every member once. The judgement uses global knowledge, never the protocol's.
 #pragma once
 

@@ -16,6 +16,9 @@ constexpr Duration created_after = 10s;
 constexpr Duration joining_time = 30s;  // for the members of all groups
 constexpr Duration joined_after = 30s;  // the last one
 constexpr Duration repaired_after = 180s;
+constexpr Duration load_round = 60s;
+constexpr int quiet_rounds = 2;
+constexpr int load_rounds_max = 30;
 
 // Nobody waits for a single answer: who is missing in the end is in no tree.
 void ignore(boost::system::error_code) {}
@@ -67,6 +70,25 @@ std::vector<Id> join_groups(Simulation& simulation, const std::vector<ScribeGrou
   return ids;
 }
 
+void settle_loads(Simulation& simulation, const Progress& progress) {
+  const scribe::Config& config = simulation.overlay_config().scribe;
+  if (config.children_entries_max == 0 && !config.path_collapse) return;
+  int quiet = 0;
+  for (int round = 0; round < load_rounds_max && quiet < quiet_rounds; ++round) {
+    const std::uint64_t before = relocations(simulation);
+    pass_time(simulation, load_round, "moving children", progress);
+    quiet = relocations(simulation) == before ? quiet + 1 : 0;
+  }
+}
+
+std::uint64_t relocations(const Simulation& simulation) {
+  std::uint64_t sum = 0;
+  for (NodeIndex node = 0; node < simulation.size(); ++node) {
+    if (!simulation.stopped(node)) sum += simulation.peer(node).scribe().counters().relocations;
+  }
+  return sum;
+}
+
 void fail_nodes(Simulation& simulation, const std::vector<NodeIndex>& nodes,
                 const Progress& progress) {
   for (const NodeIndex node : nodes) simulation.crash(node);
@@ -74,10 +96,11 @@ void fail_nodes(Simulation& simulation, const std::vector<NodeIndex>& nodes,
 }
 
 std::uint64_t join_messages(const Simulation& simulation) {
+  std::uint64_t joins = 0;  // routed and direct ones have a line each
   for (const auto& [type, sent] : simulation.traffic()) {
-    if (type == "GroupJoin") return sent.messages;
+    if (type == "GroupJoin") joins += sent.messages;
   }
-  return 0;
+  return joins;
 }
 
 GroupTrees trees_of(const Simulation& simulation, const RingOrder& ring,

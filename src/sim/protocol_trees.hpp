@@ -22,6 +22,14 @@ void pass_time(Simulation& simulation, Duration time, std::string_view doing,
 std::vector<Id> join_groups(Simulation& simulation, const std::vector<ScribeGroup>& groups,
                             const Progress& progress);
 
+// Until bottleneck remover and path collapse have moved nobody for a while, if they
+// are on.
+void settle_loads(Simulation& simulation, const Progress& progress);
+
+// Nodes that have gone to another parent at the wish of theirs, so far; of those
+// that run.
+std::uint64_t relocations(const Simulation& simulation);
+
 // All at once, and then long enough for ring and trees to be whole again.
 void fail_nodes(Simulation& simulation, const std::vector<NodeIndex>& nodes,
                 const Progress& progress);

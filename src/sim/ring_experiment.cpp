@@ -46,7 +46,7 @@ SimulationConfig RingExperiment::config(bool maintenance) const {
   config.seed = options_.seed;
   config.encode = options_.encode;
   config.overlay.pastry = pastry::Config::wan();
-  config.overlay.scribe = scribe::Config::wan();
+  config.overlay.scribe = options_.scribe;
   config.overlay.pastry.maintenance = maintenance;
   config.overlay.scribe.maintenance = maintenance;
   return config;

@@ -24,6 +24,7 @@ struct RingOptions {
   std::size_t nodes = 1'000;
   std::uint64_t seed = 1;
   double join_rate = 0;  // joins a second; 0: nodes / 300
+  scribe::Config scribe = scribe::Config::wan();
   bool encode = false;
   std::ostream* trace = nullptr;
 };

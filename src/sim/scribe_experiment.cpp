@@ -89,16 +89,9 @@ void leave_out(const std::vector<bool>& failed, std::vector<std::uint32_t>& valu
   values.resize(kept);
 }
 
-ScribeReport measure(const ScribeOptions& options, const Plan& plan, GroupTrees trees,
-                     std::uint64_t joins, const TransitStub& internet, const Progress& progress) {
-  if (options.collapse) collapse_paths(trees);
-  std::uint64_t moves = 0;
-  if (options.children_max > 0) {
-    progress("removing bottlenecks", 0);
-    moves = remove_bottlenecks(trees, internet, options.children_max);
-    if (options.collapse) collapse_paths(trees);
-  }
-  ScribeReport report{joins + moves, moves, 0, ScribeFigures(trees, internet, progress)};
+ScribeReport measure(const Plan& plan, const GroupTrees& trees, std::uint64_t joins,
+                     std::uint64_t moves, const TransitStub& internet, const Progress& progress) {
+  ScribeReport report{joins, moves, 0, ScribeFigures(trees, internet, progress)};
   report.missed = plan.memberships - report.figures.memberships;
   leave_out(plan.fails, report.figures.tables);
   leave_out(plan.fails, report.figures.entries);
@@ -111,7 +104,14 @@ ScribeReport run_ideally(const ScribeOptions& options, const Plan& plan, const P
   for (std::size_t node = 0; node < options.nodes; ++node) internet.attach(random);
   GroupTrees trees = grow_ideal_trees(plan, internet, progress);
   const std::uint64_t edges = trees.places.size() - trees.size();
-  return measure(options, plan, std::move(trees), edges, internet, progress);
+  if (options.collapse) collapse_paths(trees);
+  std::uint64_t moves = 0;
+  if (options.children_max > 0) {
+    progress("removing bottlenecks", 0);
+    moves = remove_bottlenecks(trees, internet, options.children_max);
+    if (options.collapse) collapse_paths(trees);
+  }
+  return measure(plan, trees, edges + moves, moves, internet, progress);
 }
 
 ScribeReport run_by_protocol(const ScribeOptions& options, const Plan& plan,
@@ -119,6 +119,8 @@ ScribeReport run_by_protocol(const ScribeOptions& options, const Plan& plan,
   RingOptions ring_options;
   ring_options.nodes = options.nodes;
   ring_options.seed = options.seed;
+  ring_options.scribe.children_entries_max = options.children_max;
+  ring_options.scribe.path_collapse = options.collapse;
   RingExperiment ring(ring_options, progress);
   ring.grow();
   Simulation& simulation = ring.simulation();
@@ -126,9 +128,13 @@ ScribeReport run_by_protocol(const ScribeOptions& options, const Plan& plan,
             maintenance_rounds * simulation.overlay_config().pastry.row_maintenance_interval,
             "maintaining tables", progress);
   const std::vector<Id> groups = join_groups(simulation, plan.groups, progress);
-  if (!plan.failures.empty()) fail_nodes(simulation, plan.failures, progress);
-  GroupTrees trees = trees_of(simulation, running_nodes(simulation), groups);
-  return measure(options, plan, std::move(trees), join_messages(simulation), ring.internet(),
+  settle_loads(simulation, progress);
+  if (!plan.failures.empty()) {
+    fail_nodes(simulation, plan.failures, progress);
+    settle_loads(simulation, progress);
+  }
+  const GroupTrees trees = trees_of(simulation, running_nodes(simulation), groups);
+  return measure(plan, trees, join_messages(simulation), relocations(simulation), ring.internet(),
                  progress);
 }
 

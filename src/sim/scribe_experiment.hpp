@@ -25,7 +25,7 @@ struct ScribeOptions {
   std::size_t groups = 1'500;
   std::size_t group_size = 0;  // 0: Zipf's
   Tables tables = Tables::ideal;
-  // What the finished trees go through before they are measured.
+  // Worked out on the finished ideal trees, or what nodes do.
   bool collapse = false;           // path collapse
   std::uint32_t children_max = 0;  // bottleneck remover: of a node; 0: none
   double failures = 0;             // this share of the nodes fails once all members have joined
@@ -33,9 +33,9 @@ struct ScribeOptions {
 };
 
 struct ScribeReport {
-  std::uint64_t joins = 0;  // JOIN messages, one for each child that moves included
-  std::uint64_t remover_moves = 0;
-  std::uint64_t missed = 0;  // running members that are in no tree
+  std::uint64_t joins = 0;          // JOIN messages, those of children that move included
+  std::uint64_t remover_moves = 0;  // by the protocol those of path collapse, too
+  std::uint64_t missed = 0;         // running members that are in no tree
   ScribeFigures figures;
 };
 

@@ -143,12 +143,13 @@ void add_scribe_command(cli::Command program, int& status) {
              "all nodes that fit, and trees are worked out from the routes. protocol:\n"
              "the ring is grown by joins, and members join by Scribe's own messages");
   add_number(parser, "--remover", options.children_max, {1, 1'000'000},
-             "Run the bottleneck remover on the finished trees: no node has more children\n"
-             "than this, in all its groups together")
+             "Scribe's bottleneck remover: no node has more children than this, in all its\n"
+             "groups together. With tables by the protocol the nodes' own; else it is\n"
+             "worked out on the finished trees")
       .value_name("CAP");
   parser.flag("--collapse", options.collapse,
-              "Collapse paths in the finished trees: nodes that are no members and have one\n"
-              "child leave");
+              "Scribe's path collapse: nodes that are no members and have one child leave.\n"
+              "By the nodes or worked out, as --remover");
   add_number(parser, "--failures", options.failures, {0, 0.9},
              "When all have joined, this share of the nodes fails at once. With tables by\n"
              "the protocol the rest repair ring and trees; ideal trees are those of a ring\n"
