@@ -16,8 +16,8 @@ constexpr std::size_t measurements_max = 64;  // begun in one round
 constexpr std::size_t sample_min = 16;        // children to choose the farthest of
 constexpr unsigned rounds_to_measure = 3;     // so many rounds are waited for their distances
 constexpr std::size_t near_candidates = 12;
-constexpr std::size_t candidates_max = 16;  // the others are drawn
-constexpr double jitter = 0.3;
+constexpr std::size_t named_candidates = 16;  // the others are drawn
+constexpr double look_jitter = 0.3;
 
 // How long one that did not go is left alone; also the longest pause.
 Duration patience(const Config& config) { return 4 * config.child_refresh_interval; }
@@ -36,7 +36,7 @@ bool BottleneckRemover::overloaded() const {
 
 void BottleneckRemover::watch() {
   if (look_at_ != never || !overloaded()) return;
-  look_at_ = core_.now() + core_.env.random().jittered(pause_, jitter);
+  look_at_ = core_.now() + core_.env.random().jittered(pause_, look_jitter);
   core_.wake_at(look_at_);
 }
 
@@ -55,7 +55,7 @@ void BottleneckRemover::tick() {
     rest();
   }
   if (!overloaded() && dropped_.empty()) return;
-  look_at_ = core_.now() + core_.env.random().jittered(pause_, jitter);
+  look_at_ = core_.now() + core_.env.random().jittered(pause_, look_jitter);
 }
 
 void BottleneckRemover::rest() {
@@ -95,16 +95,23 @@ void BottleneckRemover::relieve() {
   // Who has not answered is asked again; who is being asked is asked once.
   std::erase_if(round_trips_us_, [](const auto& entry) { return entry.second == 0; });
   std::vector<Load> loads = groups_by_load();
+  if (rounds_ == 1) {
+    // A child too many may be one that is about to leave: the first look measures.
+    for (const Load& load : loads) farthest_child(load.group, *core_.find(load.group));
+    return;
+  }
   bool dropped = false;
+  std::ranges::make_heap(loads);
   while (dropped_.size() < std::min(drops_max, excess()) && !loads.empty()) {
-    const auto costliest = std::ranges::max_element(
-        loads, {}, [](const Load& load) { return std::pair(load.children, load.group); });
-    if (costliest->children < 2 || !drop_from(costliest->group)) {
-      loads.erase(costliest);
-    } else {
-      --costliest->children;
-      dropped = true;
+    std::ranges::pop_heap(loads);
+    Load& costliest = loads.back();
+    if (costliest.children < 2 || !drop_from(costliest.group)) {
+      loads.pop_back();
+      continue;
     }
+    dropped = true;
+    --costliest.children;
+    std::ranges::push_heap(loads);
   }
   const bool waits = !dropped_.empty() || measurements_ > 0;
   if (dropped || waits) return;
@@ -185,10 +192,10 @@ wire::Relocation BottleneckRemover::relocation(const Id& id, const Group& group,
   }
   // 0, not known, wraps around to the farthest.
   std::ranges::stable_sort(siblings, {}, [](const Sibling& s) { return s.round_trip_us - 1; });
-  for (std::size_t at = near_candidates; at < std::min(siblings.size(), candidates_max); ++at) {
+  for (std::size_t at = near_candidates; at < std::min(siblings.size(), named_candidates); ++at) {
     std::swap(siblings[at], siblings[at + core_.env.random().below(siblings.size() - at)]);
   }
-  siblings.resize(std::min(siblings.size(), candidates_max));
+  siblings.resize(std::min(siblings.size(), named_candidates));
   wire::Relocation message;
   message.group = id;
   message.entries = static_cast<std::uint32_t>(core_.neighbors.children_entries());

@@ -12,6 +12,7 @@
 // A part of a Scribe node; shares its Core. Not thread-safe.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -39,6 +40,7 @@ class BottleneckRemover {
   struct Load {
     std::size_t children = 0;
     Id group;
+    friend auto operator<=>(const Load&, const Load&) = default;
   };
 
   std::size_t excess() const;

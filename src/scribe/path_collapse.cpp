@@ -11,8 +11,8 @@ namespace canopy::scribe {
 namespace {
 
 constexpr int settling_intervals = 5;  // heartbeats, before the first time
-constexpr unsigned doublings_max = 4;
-constexpr double jitter = 0.3;
+constexpr unsigned collapse_doublings_max = 4;
+constexpr double collapse_jitter = 0.3;
 constexpr Duration memory = std::chrono::minutes(20);
 constexpr std::size_t memories_max = 4096;
 
@@ -45,7 +45,7 @@ void PathCollapse::schedule(const Id& id) {
     known->second.until = core_.now() + memory;
   }
   const Duration wait = settling_intervals * core_.config.heartbeat_interval * (1 << times);
-  due_.schedule(id, core_.now() + core_.env.random().jittered(wait, jitter));
+  due_.schedule(id, core_.now() + core_.env.random().jittered(wait, collapse_jitter));
   core_.wake_at(due_.next());
 }
 
@@ -79,7 +79,7 @@ void PathCollapse::remember(const Id& id) {
   }
   Memory& entry = memories_[id];
   if (entry.until <= now) entry.times = 0;
-  entry.times = std::min(entry.times + 1, doublings_max);
+  entry.times = std::min(entry.times + 1, collapse_doublings_max);
   entry.until = now + memory;
 }
 

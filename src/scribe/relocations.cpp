@@ -105,6 +105,13 @@ void Relocations::ask_next(const Id& id) {
   tree_.ask_candidate(id, candidate, move.entries);
 }
 
+void Relocations::on_join_ack(const Id& id) {
+  const auto move = moves_.find(id);
+  if (move == moves_.end()) return;
+  const Group* group = core_.find(id);
+  if (!group || group->parent() != move->second.parent) end(id);
+}
+
 bool Relocations::on_refused(PeerRef from, const wire::JoinRefused& refusal) {
   Group* group = core_.find(refusal.group);
   if (!group || !group->asked(from, refusal.nonce)) return false;

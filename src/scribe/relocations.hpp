@@ -32,6 +32,8 @@ class Relocations {
   Relocations(Core& core, Tree& tree) : core_(core), tree_(tree) {}
 
   void on_relocation(PeerRef from, const wire::Relocation& relocation);
+  // Some parent has taken this node.
+  void on_join_ack(const Id& id);
   // Whether the refusal was a candidate's.
   bool on_refused(PeerRef from, const wire::JoinRefused& refusal);
   void measured(PeerRef peer, Duration round_trip);

@@ -5,6 +5,7 @@
 
 #include <canopy/error.hpp>
 
+#include "pastry/proximity.hpp"
 #include "scribe/group_name.hpp"
 #include "scribe/roots.hpp"
 
@@ -133,7 +134,7 @@ void Requests::on_tree_request(const wire::TreeRequest& request) {
   }
 }
 
-wire::TreeReply Requests::place_in(const Id& group_id, std::uint32_t nonce) const {
+wire::TreeReply Requests::place_in(const Id& group_id, std::uint32_t nonce) {
   wire::TreeReply reply;
   reply.nonce = nonce;
   reply.group = group_id;
@@ -145,8 +146,18 @@ wire::TreeReply Requests::place_in(const Id& group_id, std::uint32_t nonce) cons
     reply.children = group->children.peers();
     reply.more_children = reply.children.size() > reply_children_max;
     reply.children.resize(std::min(reply.children.size(), reply_children_max));
+    if (group->parent()) reply.round_trip_us = distance_to(group->parent());
   }
   return reply;
+}
+
+// Unknown, it is measured for whoever looks next.
+std::uint32_t Requests::distance_to(PeerRef parent) {
+  if (const auto round_trip = core_.pastry.round_trip(parent)) {
+    return pastry::distance_of(*round_trip);
+  }
+  if (core_.config.maintenance) core_.pastry.measure(parent);
+  return 0;
 }
 
 // --- Answers ---

@@ -59,7 +59,8 @@ class Requests {
   void send(const std::variant<Creation, Look>& what);
   // Ends the request with this; a creation may end well.
   void end(std::uint32_t nonce, boost::system::error_code error);
-  wire::TreeReply place_in(const Id& group, std::uint32_t nonce) const;
+  wire::TreeReply place_in(const Id& group, std::uint32_t nonce);
+  std::uint32_t distance_to(PeerRef parent);
 
   Core& core_;
   Roots& roots_;

@@ -49,7 +49,10 @@ struct Scribe::Parts {
   void on(PeerRef, const wire::TreeRequest& m) { requests.on_tree_request(m); }
   void on(PeerRef, const wire::TreeReply& m) { requests.on_tree_reply(m); }
   void on(PeerRef, const wire::GroupCreateReply& m) { requests.on_create_reply(m); }
-  void on(PeerRef from, const wire::JoinAck& m) { tree.on_join_ack(from, m); }
+  void on(PeerRef from, const wire::JoinAck& m) {
+    tree.on_join_ack(from, m);
+    relocations.on_join_ack(m.group);
+  }
   void on(PeerRef from, const wire::JoinRefused& m) {
     if (!relocations.on_refused(from, m)) tree.on_join_refused(from, m);
   }

@@ -250,6 +250,11 @@ PeerRef Tree::random_first_hop() {
 void Tree::ask_candidate(const Id& id, PeerRef candidate, std::uint32_t entries) {
   Group* group = core_.find(id);
   CANOPY_ASSERT(group);
+  if (group->untold_parent() == candidate) {
+    // The Leave that it is owed would undo this JOIN.
+    farewells_.cancel(id);
+    group->take_untold_parent();
+  }
   group->ask(candidate, core_.next_nonce());
   ++core_.counters.joins_sent;
   core_.send(candidate,
