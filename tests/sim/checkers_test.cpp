@@ -23,6 +23,7 @@ class Checkers : public ::testing::Test {
     config.overlay.pastry.leaf_set_size = 4;
     config.overlay.pastry.maintenance = false;
     config.overlay.scribe.maintenance = false;
+    config.overlay.scribe.children_entries_max = 3;
     simulation_ = std::make_unique<Simulation>(config, plane_);
     for (int i = 0; i < 30; ++i) {
       const std::string name = fmt::format("node-{}", i);
@@ -67,6 +68,19 @@ TEST_F(Checkers, find_a_key_without_a_root) {
 TEST_F(Checkers, find_nothing_wrong_with_a_tree_that_reaches_its_members) {
   for (NodeIndex node = 0; node < 10; ++node) join(node);
   EXPECT_EQ(check_trees(*simulation_, ring()), Findings());
+}
+
+TEST_F(Checkers, find_who_keeps_more_children_than_it_may) {
+  for (NodeIndex node = 0; node < 3; ++node) join(node);
+  EXPECT_EQ(check_degrees(*simulation_, ring()), Findings());
+  for (NodeIndex node = 3; node < 30; ++node) join(node);
+  EXPECT_NE(check_degrees(*simulation_, ring()), Findings());
+}
+
+TEST_F(Checkers, find_who_is_in_a_tree_for_one_child_alone) {
+  EXPECT_EQ(check_paths(*simulation_, ring()), Findings());
+  for (NodeIndex node = 0; node < 4; ++node) join(node);
+  EXPECT_NE(check_paths(*simulation_, ring()), Findings());
 }
 
 TEST_F(Checkers, find_members_that_a_broken_tree_does_not_reach) {

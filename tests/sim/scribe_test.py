@@ -95,6 +95,17 @@ class Scribe(unittest.TestCase):
         self.assertLess(collapsed["link_messages_scribe"], plain["link_messages_scribe"])
         self.assertEqual(collapsed["link_messages_unicast"], plain["link_messages_unicast"])
 
+    def test_nodes_relieve_themselves_as_it_is_worked_out(self):
+        options = ("--nodes", 600, "--groups", 60, "--remover", 20, "--collapse")
+        ideal, built = (scribe_json(*options, "--tables", tables)
+                        for tables in ("ideal", "protocol"))
+        self.assertEqual(built["memberships"], ideal["memberships"])
+        self.assertEqual(built["entries_per_node_max"], 20)
+        self.assertGreater(built["remover_moves"], ideal["remover_moves"])  # with those upwards
+        for key in ("tree_nodes", "tables_per_node_mean", "entries_per_node_mean", "rad_median",
+                    "rmd_median", "link_messages_scribe"):
+            self.assertAlmostEqual(built[key] / ideal[key], 1, delta=0.15, msg=key)
+
     def test_one_node_and_two_have_groups(self):
         alone = scribe_json("--nodes", 1, "--groups", 3, "--sizes", "fixed:1")
         self.assertEqual((alone["memberships"], alone["joins"]), (3, 0))
