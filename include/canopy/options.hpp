@@ -26,6 +26,9 @@ struct Tuning {
   Time child_expiry;                                 // of a child that does not
   Time request_timeout;                              // of create, publish, anycast and the like
   std::optional<unsigned> root_replicas;             // peers that know a group, its root included
+  // Children over all groups; a node with more moves some below siblings. 0: any number.
+  std::optional<std::uint32_t> children_max;
+  std::optional<bool> path_collapse;  // a node that is no member and has one child leaves the tree
 };
 
 struct NodeOptions {

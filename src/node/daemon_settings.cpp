@@ -141,6 +141,14 @@ void declare_tuning(OptionTable& table, DaemonSettings& settings) {
            "peers that know of a group, its root included")
       .range(1, 32)
       .in_profile("wan", wan_scribe.root_replicas);
+  table
+      .add("scribe.children", scribe.children_entries_max,
+           "children over all groups; a peer with more moves some below their siblings; 0 for any "
+           "number")
+      .range(0, 1'000'000);
+  table.add("scribe.path-collapse", scribe.path_collapse,
+            "a peer that is no member of a group and has one child leaves its tree; on, unless "
+            "said =false");
   table.check([&scribe]() -> std::optional<std::string> {
     if (scribe.child_expiry > scribe.child_refresh_interval) return std::nullopt;
     return "scribe.child-expiry must be longer than scribe.child-refresh: raise the one or lower "
@@ -205,6 +213,8 @@ NodeOptions to_node_options(const DaemonSettings& settings) {
   options.tuning.child_expiry = overlay.scribe.child_expiry;
   options.tuning.request_timeout = overlay.scribe.request_timeout;
   options.tuning.root_replicas = overlay.scribe.root_replicas;
+  options.tuning.children_max = overlay.scribe.children_entries_max;
+  options.tuning.path_collapse = overlay.scribe.path_collapse;
   options.payload_bytes_max = settings.payload_max;
   options.mailbox_bytes_max = settings.mailbox_max;
   options.departure_time_max =

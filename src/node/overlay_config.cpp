@@ -32,6 +32,8 @@ scribe::OverlayConfig overlay_config(const NodeOptions& options) {
   set(config.scribe.child_expiry, tuning.child_expiry);
   set(config.scribe.request_timeout, tuning.request_timeout);
   set(config.scribe.root_replicas, tuning.root_replicas);
+  set(config.scribe.children_entries_max, tuning.children_max);
+  set(config.scribe.path_collapse, tuning.path_collapse);
   return config;
 }
 

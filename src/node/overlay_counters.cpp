@@ -91,6 +91,10 @@ void add_trees(Names& names, const scribe::Counters& trees) {
   names.add("tree.parents_lost", trees.parents_lost);
   names.add("tree.children_expired", trees.children_expired);
   names.add("tree.children_struck", trees.children_struck);
+  names.add("tree.children_dropped", trees.children_dropped);
+  names.add("tree.drops_in_vain", trees.drops_in_vain);
+  names.add("tree.collapses_started", trees.collapses_started);
+  names.add("tree.relocations", trees.relocations);
   names.add("tree.heartbeats_sent", trees.heartbeats_sent);
   names.add("tree.heartbeats_suppressed", trees.heartbeats_suppressed);
   names.add("tree.set_mismatches", trees.set_mismatches);

@@ -84,6 +84,7 @@ struct Decoder {
       if (node.has_parent()) added.parent = node.parent();
       added.member = node.member();
       added.answered = node.answered();
+      if (node.has_round_trip_us()) added.round_trip_us = node.round_trip_us();
     }
     return out;
   }
@@ -278,6 +279,7 @@ class AnswerWriter {
       if (node.parent) added.set_parent(*node.parent);
       added.set_member(node.member);
       added.set_answered(node.answered);
+      if (node.round_trip_us) added.set_round_trip_us(*node.round_trip_us);
     }
     return Buffer();
   }

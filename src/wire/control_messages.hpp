@@ -167,6 +167,7 @@ struct TreeNode {
   std::optional<std::uint32_t> parent;  // index over all parts; none for the root
   bool member = false;
   bool answered = false;
+  std::optional<std::uint32_t> round_trip_us;  // to its parent, where known
   friend bool operator==(const TreeNode&, const TreeNode&) = default;
 };
 

@@ -156,8 +156,21 @@ class CanopyTest(RingCase):
                              self.ask(self.first, "route", "--group", group)["root"]["name"])
             self.assertEqual(sum(len(node["children"]) for node in tree["nodes"]),
                              len(tree["nodes"]) - 1)
+            for node in tree["nodes"]:
+                self.assertEqual(node["forwarder"], not node["root"] and not node["member"])
+                self.assertEqual(node["depth"] == 0, node["root"])
+            self.assertEqual(root["root_round_trip_us"], 0)
+            self.assertIsNone(root["round_trip_us"])
+            # What is not known at the first look is measured for the next.
+            eventually(lambda: all(node["root_round_trip_us"] is not None
+                                   for node in self.ask(self.last, "tree", group)["nodes"]),
+                       "all round trips are known")
+            for node in self.ask(self.last, "tree", group)["nodes"]:
+                if not node["root"]:
+                    self.assertGreaterEqual(node["root_round_trip_us"], node["round_trip_us"])
             drawing = self.canopy(self.first, "tree", group)
             self.assertIn("2 members", drawing.splitlines()[0])
+            self.assertRegex(drawing, r"\*  \w{8}  [\d.:]+  depth \d+, [\d.]+ ms")
             self.assertTrue(any("└─" in line and "*" in line for line in drawing.splitlines()))
             dot = self.canopy(self.first, "tree", group, "--dot")
             self.assertTrue(dot.startswith("digraph"))

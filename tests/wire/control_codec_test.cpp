@@ -128,7 +128,7 @@ TEST(ControlCodec, answers_come_back_as_they_were) {
   comes_back(Route{Id::hash_of("key"), alpha, {beta}});
   comes_back(Tree{prices,
                   Id::hash_of("pricesnode-17"),
-                  {{alpha, std::nullopt, false, true}, {beta, 0, true, false}},
+                  {{alpha, std::nullopt, false, true, std::nullopt}, {beta, 0, true, false, 1234}},
                   true});
   comes_back(Groups{{{prices, Id::hash_of("x"), true, false, true, alpha, 2, 3, 4}}});
   comes_back(Groups{{{prices, Id::hash_of("x"), false, true, true, std::nullopt, 0, 0, 0}}});

@@ -125,6 +125,10 @@ class Parser {
     command = add("tree", "Draw the whole tree of a group, its members marked with *",
                   [this] { finish_tree(); });
     add_group(command, tree_.group);
+    command.footer(
+        "Of each peer: how deep it is below the root, the round trip to its parent and\n"
+        "all the way from the root, as far as measured, and whether it is no member but\n"
+        "forwards only.");
     command.flag("--dot", tree_.dot, "For Graphviz");
 
     add("shutdown", "Let the daemon leave the ring and end",

@@ -1,5 +1,9 @@
 // tree: a group's whole tree, drawn, as JSON, or for Graphviz.
 #include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <boost/json/array.hpp>
@@ -18,23 +22,33 @@ namespace {
 
 class TreeView {
  public:
-  explicit TreeView(const control::Tree& tree) : tree_(tree), children_(tree.nodes.size()) {
-    depth_.resize(tree.nodes.size());
+  explicit TreeView(const control::Tree& tree)
+      : tree_(tree),
+        children_(tree.nodes.size()),
+        depth_(tree.nodes.size()),
+        from_root_us_(tree.nodes.size()) {
+    if (!tree.nodes.empty()) from_root_us_[0] = 0;
     for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
       const auto parent = tree.nodes[i].parent;
       if (!parent || *parent >= i) continue;  // parents come first
       children_[*parent].push_back(i);
       depth_[i] = depth_[*parent] + 1;
+      const auto& last = tree.nodes[i].round_trip_us;
+      if (last && from_root_us_[*parent]) from_root_us_[i] = *from_root_us_[*parent] + *last;
     }
   }
 
   std::string summary() const {
     const auto members = std::count_if(tree_.nodes.begin(), tree_.nodes.end(),
                                        [](const auto& node) { return node.member; });
+    std::size_t forwarders = 0;
+    for (std::size_t i = 0; i < tree_.nodes.size(); ++i) forwarders += is_forwarder(i) ? 1 : 0;
     const auto deepest = std::max_element(depth_.begin(), depth_.end());
-    return fmt::format("{} {}, {} {} (*), depth {}", tree_.nodes.size(),
-                       tree_.nodes.size() == 1 ? "peer" : "peers", members,
-                       members == 1 ? "member" : "members", deepest == depth_.end() ? 0 : *deepest);
+    return fmt::format(
+        "{}, {} (*),{} depth {}", counted(tree_.nodes.size(), "peer"),
+        counted(static_cast<std::size_t>(members), "member"),
+        forwarders == 0 ? std::string() : " " + counted(forwarders, "forwarder") + ",",
+        deepest == depth_.end() ? 0 : *deepest);
   }
 
   // Depth first without recursion: a tree may be a chain of any length.
@@ -80,6 +94,7 @@ class TreeView {
       json::object object = tools::to_json(node.peer);
       object["root"] = i == 0;
       object["member"] = node.member;
+      object["forwarder"] = is_forwarder(i);
       object["answered"] = node.answered;
       if (i == 0)
         object["parent"] = nullptr;
@@ -90,6 +105,8 @@ class TreeView {
         children.push_back(json::value(tree_.nodes[child].peer.id.to_hex()));
       object["children"] = std::move(children);
       object["depth"] = depth_[i];
+      object["round_trip_us"] = number_or_null(i == 0 ? std::nullopt : node.round_trip_us);
+      object["root_round_trip_us"] = number_or_null(from_root_us_[i]);
       nodes.push_back(std::move(object));
     }
     json::object object;
@@ -101,11 +118,40 @@ class TreeView {
   }
 
  private:
+  // In the tree for others alone; the root is in any case.
+  bool is_forwarder(std::size_t index) const {
+    const control::TreeNode& node = tree_.nodes[index];
+    return index > 0 && node.answered && !node.member;
+  }
+
+  static std::string counted(std::size_t count, std::string_view what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  }
+
+  template <class Number>
+  static json::value number_or_null(const std::optional<Number>& number) {
+    return number ? json::value(*number) : json::value(nullptr);
+  }
+
+  static std::string milliseconds(std::uint64_t us) {
+    return fmt::format("{:.1f} ms", static_cast<double>(us) / 1000);
+  }
+
+  // How deep, and how far by the round trips of the edges.
+  std::string place(std::size_t index) const {
+    std::string text = fmt::format("depth {}", depth_[index]);
+    if (const auto& last = tree_.nodes[index].round_trip_us) text += ", " + milliseconds(*last);
+    if (depth_[index] > 1 && from_root_us_[index])
+      text += fmt::format(" ({} from the root)", milliseconds(*from_root_us_[index]));
+    return text;
+  }
+
   std::string label(std::size_t index) const {
     const control::TreeNode& node = tree_.nodes[index];
     std::string text = node.peer.name + (node.member ? " *" : "");
     text += fmt::format("  {}  {}", short_id(node.peer.id), first_address(node.peer));
-    if (index == 0) text += "  root";
+    text += "  " + (index == 0 ? std::string("root") : place(index));
+    if (is_forwarder(index)) text += "  forwarder";
     if (!node.answered) text += "  (no answer)";
     return text;
   }
@@ -122,6 +168,7 @@ class TreeView {
   const control::Tree& tree_;
   std::vector<std::vector<std::size_t>> children_;
   std::vector<std::size_t> depth_;
+  std::vector<std::optional<std::uint64_t>> from_root_us_;  // round trips, where all are known
 };
 
 control::Tree ask_for_tree(Context& context, const std::string& group) {
