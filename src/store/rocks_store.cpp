@@ -17,13 +17,13 @@
 #include <rocksdb/listener.h>
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
-#include <rocksdb/utilities/table_properties_collectors.h>
 #include <rocksdb/write_batch.h>
 #include <rocksdb/write_buffer_manager.h>
 
 #include "base/assert.hpp"
 #include "store/damage.hpp"
 #include "store/posix_disk.hpp"
+#include "store/rocks_deletions.hpp"
 #include "store/rocks_files.hpp"
 #include "store/rocks_format.hpp"
 
@@ -71,9 +71,7 @@ void bound_memory(rocksdb::Options& options, const RocksOptions& wanted) {
 // rewrite the whole backlog between the first and the last of them (FIFO with a million
 // messages blocked: 40 us of compaction a message, now 4).
 void expect_deletes(rocksdb::Options& options) {
-  // A file with many deletes in a row is compacted away before walks suffer.
-  options.table_properties_collector_factories.push_back(
-      rocksdb::NewCompactOnDeletionCollectorFactory(4096, 2048, 0.5));
+  options.table_properties_collector_factories.push_back(compaction_of_deletions());
   options.level_compaction_dynamic_level_bytes = true;
   options.compression = rocksdb::kLZ4Compression;
   options.compression_per_level = {rocksdb::kNoCompression, rocksdb::kNoCompression,
