@@ -33,6 +33,7 @@ enum class errc {
   no_such_queue = 21,   // the gateway has no queue of that name
   no_such_bridge = 22,  // the queue has no bridge to that group
   unavailable = 23,     // the queues take nothing at the moment: a full disk, too much at once
+  mode_conflict = 24,   // the group is there, in another mode
 };
 
 const boost::system::error_category& error_category() noexcept;

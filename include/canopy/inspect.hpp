@@ -79,6 +79,7 @@ struct TreeNode {
 struct Tree {
   GroupName group;
   Key group_id;
+  GroupMode mode = GroupMode::best_effort;
   std::vector<TreeNode> nodes;  // the root first, then level by level
   bool complete = false;        // every node answered and the limit was not met
 };
@@ -90,6 +91,7 @@ struct GroupInfo {
   bool member = false;
   bool root = false;
   bool attached = false;  // root, or acknowledged by a parent
+  GroupMode mode = GroupMode::best_effort;
   std::optional<PeerInfo> parent;
   std::vector<PeerInfo> root_path;  // from the root down to the parent
   std::vector<PeerInfo> children;

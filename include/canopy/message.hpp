@@ -33,6 +33,13 @@ struct GroupName {
   friend auto operator<=>(const GroupName&, const GroupName&) = default;
 };
 
+// What a group promises its members.
+enum class GroupMode : std::uint8_t {
+  best_effort = 1,  // losses around repairs are possible
+  ordered = 2,      // one order for all; what is missing is filled, or told as a Gap
+};
+const char* to_string(GroupMode mode) noexcept;
+
 // Key-value pairs that the publisher set, in its order; keys may repeat.
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
@@ -44,6 +51,9 @@ struct MessageId {
   friend auto operator<=>(const MessageId&, const MessageId&) = default;
 };
 
+// In an ordered group (epoch, position) only grows, and every member gets what is
+// at a position there or not at all. A position may be passed over without a Gap
+// when it holds a message that the member has had under an earlier one.
 struct Message {
   GroupName group;
   MessageId id;
@@ -54,8 +64,10 @@ struct Message {
   Payload payload;
 };
 
-// Messages that could not be got any more (ordered groups). `last` is 0 where
-// the order changed its epoch and its upper end is not known.
+// Messages that could not be got any more (ordered groups), where they would have
+// come. `last` is 0 where the order changed its epoch and its upper end is not
+// known: up to the next message any number may be missing, of this epoch and of
+// others.
 struct Gap {
   std::uint64_t epoch = 0;
   std::uint64_t first = 0;
@@ -63,10 +75,14 @@ struct Gap {
   friend bool operator==(const Gap&, const Gap&) = default;
 };
 
-// The subscription's queue was full and dropped this many of the oldest
-// messages, which would have come where this event stands.
+// So many messages were lost: the subscription's queue was full and dropped the
+// oldest ones, which would have come where this event stands; or, in a
+// best-effort group, they did not come through the tree while it was repaired,
+// told within some heartbeats. The latter is exact as long as the group's root
+// lives: counted from the first message after joining, or after the root before.
 struct Lost {
   std::uint64_t count = 0;
+  bool on_the_way = false;  // in the tree
   friend bool operator==(const Lost&, const Lost&) = default;
 };
 

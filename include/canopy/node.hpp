@@ -99,13 +99,14 @@ class Node {
   }
 
   // Makes the group known at its root, with this mode and creator. Joining an
-  // unknown group creates it, too.
+  // unknown group creates it, too: a best-effort one. A group keeps its mode.
   //
-  // Completion: void(error_code). bad_name, name_conflict, timed_out.
+  // Completion: void(error_code). bad_name, name_conflict, mode_conflict,
+  // timed_out.
   template <class Token>
-  auto async_create(GroupName group, Token&& token) {
+  auto async_create(GroupName group, GroupMode mode, Token&& token) {
     return detail::initiate<>(std::forward<Token>(token), &detail::NodeRef::create, ref_,
-                              std::move(group));
+                              std::move(group), mode);
   }
 
   // Becomes a member. Complete when this node is in the tree: what anybody
@@ -119,7 +120,9 @@ class Node {
                                           std::move(group), options);
   }
 
-  // Sends a message to all members; who publishes need not be one.
+  // Sends a message to all members; who publishes need not be one. In an ordered
+  // group a node's messages come in the order of its calls, except that one whose
+  // publish has failed may come later, or never.
   //
   // Completion: void(error_code, PublishResult), see Ack for when. The result
   // holds the message's id also when the error says that it may not have

@@ -25,8 +25,8 @@ namespace detail {
 class SubscriptionState;
 }
 
-// The queue between the tree and the subscriber. A best-effort group drops the
-// oldest messages of a full queue and tells how many by Lost.
+// The queue between the tree and the subscriber. A full one drops its oldest
+// messages and tells how many by Lost.
 struct JoinOptions {
   std::size_t queue_messages_max = 65'536;
   std::size_t queue_bytes_max = 64U << 20;  // payloads, headers and bookkeeping

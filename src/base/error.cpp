@@ -30,6 +30,7 @@ const char* text_of(errc error) noexcept {
     case errc::lost_root: return "the group's root went away before it acknowledged";
     case errc::busy: return "the same operation is under way already; wait for it";
     case errc::unsupported: return "the group's mode does not offer that";
+    case errc::mode_conflict: return "the group exists already, in another mode";
     case errc::no_such_queue: return "no such queue: create it first";
     case errc::no_such_bridge: return "the queue has no bridge to this group";
     case errc::unavailable:

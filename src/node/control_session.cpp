@@ -179,9 +179,9 @@ void ControlSession::handle(RequestId id, const control::GetTree& request) {
 }
 
 void ControlSession::handle(RequestId id, const control::Create& request) {
-  host_->node.async_create(to_public(request.group), ends(id, [id](ControlSession& self) {
-                             self.send(id, control::Done{});
-                           }));
+  host_->node.async_create(
+      to_public(request.group), static_cast<GroupMode>(request.mode),
+      ends(id, [id](ControlSession& self) { self.send(id, control::Done{}); }));
 }
 
 void ControlSession::handle(RequestId id, const control::Publish& request) {
@@ -328,7 +328,7 @@ void ControlSession::deliver(RequestId id, const Event& event) {
   } else if (const auto* gap = std::get_if<Gap>(&event)) {
     send(id, control::Gap{gap->epoch, gap->first, gap->last});
   } else if (const auto* lost = std::get_if<Lost>(&event)) {
-    send(id, control::Lost{lost->count});
+    send(id, control::Lost{lost->count, lost->on_the_way});
   } else if (const auto* detached = std::get_if<Detached>(&event)) {
     end(id);
     fail(id, detached->reason);

@@ -41,6 +41,7 @@ control::Group to_answer(const GroupInfo& group) {
   out.depth = static_cast<std::uint32_t>(group.root_path.size());
   out.children = group.children.size();
   out.subscriptions = group.subscriptions;
+  out.mode = static_cast<wire::GroupMode>(group.mode);
   return out;
 }
 
@@ -141,7 +142,12 @@ std::vector<control::Answer> to_answers(const Ring& ring) {
 
 std::vector<control::Answer> to_answers(const Tree& tree) {
   return paged(
-      tree.nodes, control::Tree{to_answer(tree.group), to_id(tree.group_id), {}, tree.complete},
+      tree.nodes,
+      control::Tree{to_answer(tree.group),
+                    to_id(tree.group_id),
+                    {},
+                    tree.complete,
+                    static_cast<wire::GroupMode>(tree.mode)},
       [](control::Tree & part) -> auto& { return part.nodes; });
 }
 

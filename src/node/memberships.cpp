@@ -86,8 +86,22 @@ void Memberships::multicast(const wire::Multicast& multicast) {
   Message message;
   if (!to_message(group, multicast.id, multicast.body, message)) return;
   message.epoch = multicast.epoch;
-  message.position = multicast.sequence;
+  if (message.epoch != 0) message.position = multicast.sequence;
   for (const auto& subscription : group.subscriptions) subscription->push(message);
+}
+
+void Memberships::gap(const Id& id, const scribe::Missed& missed) {
+  auto position = groups_.find(id);
+  if (position == groups_.end()) return;
+  const Gap gap{missed.epoch, missed.first, missed.last};
+  for (const auto& subscription : position->second.subscriptions) subscription->push(gap);
+}
+
+void Memberships::lost(const Id& id, std::uint64_t count) {
+  auto position = groups_.find(id);
+  if (position == groups_.end()) return;
+  for (const auto& subscription : position->second.subscriptions)
+    subscription->push(Lost{count, true});
 }
 
 bool Memberships::anycast(const wire::Anycast& anycast) {

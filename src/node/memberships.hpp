@@ -42,6 +42,8 @@ class Memberships {
 
   // --- From the tree ---
   void multicast(const wire::Multicast& message);
+  void gap(const Id& group, const scribe::Missed& missed);
+  void lost(const Id& group, std::uint64_t count);
   bool anycast(const wire::Anycast& message);
   void detached(const Id& group, boost::system::error_code reason);
 

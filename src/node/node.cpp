@@ -50,10 +50,10 @@ void NodeRef::wait(Completion<> done) const {
            [](node::Overlay& overlay, const auto& operation) { overlay.wait(operation); });
 }
 
-void NodeRef::create(GroupName group, Completion<> done) const {
+void NodeRef::create(GroupName group, GroupMode mode, Completion<> done) const {
   start_on(core_, executor_, std::move(done), 0,
-           [group = std::move(group)](node::Overlay& overlay, const auto& operation) {
-             overlay.create(group, operation);
+           [group = std::move(group), mode](node::Overlay& overlay, const auto& operation) {
+             overlay.create(group, mode, operation);
            });
 }
 

@@ -120,6 +120,12 @@ void Overlay::sweep_peers() {
 
 void Overlay::multicast(const wire::Multicast& message) { memberships_.multicast(message); }
 
+void Overlay::gap(const Id& group, const scribe::Missed& missed) {
+  memberships_.gap(group, missed);
+}
+
+void Overlay::lost(const Id& group, std::uint64_t count) { memberships_.lost(group, count); }
+
 bool Overlay::anycast(const wire::Anycast& message) { return memberships_.anycast(message); }
 
 void Overlay::detached(const Id& group, boost::system::error_code reason) {

@@ -70,7 +70,7 @@ class Overlay final : private wire::Env,
   void start(std::shared_ptr<Operation<>> done);
   void stop(std::shared_ptr<Operation<>> done);
   void wait(std::shared_ptr<Operation<>> done);
-  void create(const GroupName& group, const std::shared_ptr<Operation<>>& done);
+  void create(const GroupName& group, GroupMode mode, const std::shared_ptr<Operation<>>& done);
   void join(const GroupName& group, const JoinOptions& options,
             std::shared_ptr<Operation<Subscription>> done);
   void publish(const GroupName& group, const Payload& payload, const PublishOptions& options,
@@ -95,6 +95,8 @@ class Overlay final : private wire::Env,
 
   // scribe::Events
   void multicast(const wire::Multicast& message) override;
+  void gap(const Id& group, const scribe::Missed& missed) override;
+  void lost(const Id& group, std::uint64_t count) override;
   bool anycast(const wire::Anycast& message) override;
   void detached(const Id& group, boost::system::error_code reason) override;
   void join_stalled(std::string_view reason) override;

@@ -81,10 +81,12 @@ void Overlay::wait(std::shared_ptr<Operation<>> done) {
   wait_done_.push_back(std::move(done));
 }
 
-void Overlay::create(const GroupName& group, const std::shared_ptr<Operation<>>& done) {
+void Overlay::create(const GroupName& group, GroupMode mode,
+                     const std::shared_ptr<Operation<>>& done) {
   const wire::GroupName name = full_name(group);
   if (refuse(done, &name)) return;
-  peer_.scribe().create(name, [done](boost::system::error_code error) { done->complete(error); });
+  peer_.scribe().create(name, static_cast<wire::GroupMode>(mode),
+                        [done](boost::system::error_code error) { done->complete(error); });
   after_input();
 }
 
@@ -164,6 +166,7 @@ GroupInfo Overlay::info_of(const scribe::GroupView& view) const {
   info.member = view.member;
   info.root = view.root;
   info.attached = view.attached;
+  info.mode = view.ordered ? GroupMode::ordered : GroupMode::best_effort;
   if (view.parent) info.parent = to_peer_info(peers_[view.parent]);
   info.root_path = infos(view.root_path);
   info.children = infos(view.children);

@@ -19,6 +19,13 @@ std::size_t bytes_of(const Message& message) {
   return bytes;
 }
 
+// One at least: a subscriber is to learn that there was something.
+std::uint64_t messages_in(const Event& event) {
+  if (const auto* lost = std::get_if<Lost>(&event)) return lost->count;
+  const auto* gap = std::get_if<Gap>(&event);
+  return gap && gap->last > gap->first ? gap->last - gap->first + 1 : 1;
+}
+
 }  // namespace
 
 SubscriptionState::SubscriptionState(boost::asio::any_io_executor executor, GroupName group,
@@ -66,9 +73,23 @@ void SubscriptionState::push(Message message) {
   const bool waits = !waiting_ || waiting_->claimed();
   if (waits && message.payload.size() < small_payload)
     message.payload = Payload(message.payload.view());
-  std::size_t bytes = bytes_of(message);
+  const std::size_t bytes = bytes_of(message);
+  enqueue(std::move(message), bytes);
+}
+
+void SubscriptionState::push(const Gap& gap) {
+  std::lock_guard lock(mutex_);
+  if (!over_) enqueue(gap, sizeof(Event));
+}
+
+void SubscriptionState::push(const Lost& lost) {
+  std::lock_guard lock(mutex_);
+  if (!over_) enqueue(lost, sizeof(Event));
+}
+
+void SubscriptionState::enqueue(Event event, std::size_t bytes) {
   bytes_ += bytes;
-  queue_.push_back({std::move(message), bytes});
+  queue_.push_back({std::move(event), bytes});
   shed();
   if (waiting_) answer(std::exchange(waiting_, nullptr), waiting_max_);
 }
@@ -85,10 +106,11 @@ bool SubscriptionState::detach(boost::system::error_code reason) {
 void SubscriptionState::shed() {
   while (!queue_.empty() &&
          (queue_.size() > options_.queue_messages_max || bytes_ > options_.queue_bytes_max)) {
+    const std::uint64_t lost = messages_in(queue_.front().event);
     bytes_ -= queue_.front().bytes;
     queue_.pop_front();
-    ++lost_here_;
-    lost_.fetch_add(1, std::memory_order_relaxed);
+    lost_here_ += lost;
+    lost_.fetch_add(lost, std::memory_order_relaxed);
   }
 }
 

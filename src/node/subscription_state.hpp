@@ -1,8 +1,9 @@
 // The queue between a group's tree and one subscriber: filled on the overlay's
 // thread, emptied from any.
 //
-// Bounded in messages and bytes. A best-effort group's full queue drops its
-// oldest messages and tells how many in their place. Thread-safe.
+// Bounded in messages and bytes. A full queue drops its oldest messages, and
+// gaps as the messages that they stand for, and tells how many in their place.
+// Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -43,6 +44,8 @@ class SubscriptionState {
   // Called once, from any thread, when the subscriber ends it.
   void on_end(std::function<void()> ended);
   void push(Message message);
+  void push(const Gap& gap);
+  void push(const Lost& lost);
   // The last event; false if the subscription is over anyway.
   bool detach(boost::system::error_code reason);
 
@@ -52,6 +55,7 @@ class SubscriptionState {
     std::size_t bytes = 0;
   };
   bool deliverable() const noexcept { return !queue_.empty() || lost_here_ != 0; }
+  void enqueue(Event event, std::size_t bytes);
   void shed();
   void answer(std::shared_ptr<Receive> operation, std::size_t max_events);
   std::vector<Event> take(std::size_t max_events);

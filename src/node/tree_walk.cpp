@@ -65,6 +65,7 @@ void TreeWalk::answered(std::size_t index, boost::system::error_code error,
     node.answered = true;
     node.member = reply.member;
     if (reply.round_trip_us != 0) node.round_trip = std::chrono::microseconds(reply.round_trip_us);
+    if (is_root && reply.position) tree_.mode = GroupMode::ordered;
     if (reply.more_children) tree_.complete = false;
     for (PeerRef child : reply.children)
       if (!add(child, index)) tree_.complete = false;

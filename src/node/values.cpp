@@ -37,6 +37,10 @@ Payload::Payload(std::string_view bytes) {
   owner_ = std::move(owner);
 }
 
+const char* to_string(GroupMode mode) noexcept {
+  return mode == GroupMode::ordered ? "ordered" : "best-effort";
+}
+
 const char* to_string(NodeState state) noexcept {
   switch (state) {
     case NodeState::created: return "created";

@@ -12,6 +12,9 @@ Config Config::wan() {
   config.request_retry_interval = 3s;
   config.departure_timeout = 6s;
   config.root_search_timeout = 2s;
+  config.history_age_max = 90s;
+  config.refill_timeout = 30s;
+  config.root_refill_timeout = 6s;
   return config;
 }
 

@@ -47,7 +47,19 @@ struct Config {
   std::size_t pending_bytes_max = std::size_t{64} << 20;  // of those that await an ack
   std::uint32_t anycast_visits_max = 256;                 // nodes that one search may see
   std::uint32_t root_path_max = 64;                       // nearest ancestors that a path tells
-  std::size_t body_max = (1U << 20) + (1U << 16);         // encoded content, bytes
+
+  // Ordered groups. The history outlasts twice the time in which a tree mends,
+  // and giving up takes longer than that.
+  Duration history_age_max = 30s;
+  Duration refill_timeout = 10s;      // without progress: what is missing is lost
+  Duration root_refill_timeout = 2s;  // the same at a root, where all wait for it
+  std::size_t history_bytes_max = std::size_t{16} << 20;       // per group
+  std::size_t history_node_bytes_max = std::size_t{64} << 20;  // of all groups
+  std::uint32_t held_items_max = 65'536;                       // that came too early, of all groups
+  std::size_t held_items_bytes_max = std::size_t{32} << 20;
+  std::uint32_t ordered_duplicate_window = 16'384;  // message ids remembered, per group
+
+  std::size_t body_max = (1U << 20) + (1U << 16);  // encoded content, bytes
 
   static Config lan() { return {}; }
   static Config wan();

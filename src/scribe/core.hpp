@@ -26,6 +26,8 @@ struct Core {
         env(environment),
         events(users),
         self(pastry_below.self()),
+        order_room{HistoryRoom(configuration.history_node_bytes_max),
+                   Quota(configuration.held_items_max, configuration.held_items_bytes_max)},
         neighbors(configuration) {}
 
   const Config& config;
@@ -36,6 +38,7 @@ struct Core {
 
   Counters counters;
   Upcalls upcalls;
+  OrderStream::Room order_room;
   std::map<Id, Group> groups;
   Neighbors neighbors;
   std::uint32_t last_nonce = 0;  // of JOINs; 0 is never drawn

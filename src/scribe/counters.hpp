@@ -36,10 +36,24 @@ struct Counters {
   std::uint64_t publishes_shed = 0;           // no room to hold them while a root is found
   std::uint64_t multicasts_sent = 0;          // copies to children
   std::uint64_t multicasts_delivered = 0;     // to the own member
+  std::uint64_t multicasts_missed = 0;        // by it, in best-effort groups
   std::uint64_t duplicates_dropped = 0;
   std::uint64_t strays_dropped = 0;  // multicasts from a peer that is not the parent
   std::uint64_t anycasts_handled = 0;
   std::uint64_t anycasts_cut_short = 0;  // the search met its bound
+
+  // Ordered groups
+  std::uint64_t order_held = 0;         // came too early, and waited for those before
+  std::uint64_t order_held_drops = 0;   // no room to wait
+  std::uint64_t order_old = 0;          // had come before
+  std::uint64_t order_unplaced = 0;     // before it was known from where on to count
+  std::uint64_t order_refilled = 0;     // holes that others filled
+  std::uint64_t order_gaps = 0;         // that nobody filled
+  std::uint64_t order_lost = 0;         // messages in those gaps whose end is known
+  std::uint64_t refills_requested = 0;  // by this node
+  std::uint64_t refills_sent = 0;       // items given to others again
+  std::uint64_t publishes_early = 0;    // overtook an earlier one of their publisher
+  std::uint64_t epochs_begun = 0;
 
   // Roots
   std::uint64_t roots_founded = 0;

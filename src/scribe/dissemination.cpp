@@ -6,15 +6,17 @@
 #include <canopy/error.hpp>
 
 #include "scribe/group_name.hpp"
+#include "scribe/ordering.hpp"
 #include "scribe/roots.hpp"
 #include "scribe/tree.hpp"
 
 namespace canopy::scribe {
 
-Dissemination::Dissemination(Core& core, Roots& roots, Tree& tree)
+Dissemination::Dissemination(Core& core, Roots& roots, Tree& tree, Ordering& ordering)
     : core_(core),
       roots_(roots),
       tree_(tree),
+      ordering_(ordering),
       pending_(core.config.pending_publishes_max, core.config.pending_bytes_max),
       roots_known_(core.config.root_cache_max) {}
 
@@ -40,13 +42,13 @@ void Dissemination::publish(const wire::GroupName& name, wire::AckMode ack, Buff
 
   ++core_.counters.publishes;
   const Id group = group_id(name, core_.pastry.config().id_bits);
-  wire::Publish message{group, name, core_.next_message_id(), core_.self, ack, std::move(body)};
+  wire::Publish message{group, name, core_.next_message_id(), core_.self, ack, 0, std::move(body)};
   const std::uint64_t sequence = message.id.sequence;
+  message.after = pending_.last_before(group, sequence);
   const CachedRoot* cached = roots_known_.use(group);
   const PeerRef root = cached ? cached->root : PeerRef{};
   const MonoTime now = core_.now();
-  const bool in_doubt = cached && core_.config.maintenance && room &&
-                        now - cached->confirmed > core_.config.heartbeat_interval;
+  const bool in_doubt = core_.config.maintenance && room && doubtful(group, cached, message.after);
   PublishOutcome outcome;
   outcome.id = message.id;
   outcome.root = root;
@@ -61,6 +63,16 @@ void Dissemination::publish(const wire::GroupName& name, wire::AckMode ack, Buff
     core_.wake_at(look_at);
   }
   send(message, root);
+}
+
+// Whether the root's word is wanted, though the user does not ask for it. In an
+// ordered group also while an earlier message may have to be sent again: else
+// this one would overtake it.
+bool Dissemination::doubtful(const Id& id, const CachedRoot* cached, std::uint64_t after) const {
+  const Group* group = core_.find(id);
+  if (group && group->serves_as_root()) return false;
+  if (!cached || core_.now() - cached->confirmed > core_.config.heartbeat_interval) return true;
+  return cached->ordered && after != 0;
 }
 
 void Dissemination::send(const wire::Publish& publish, PeerRef root) {
@@ -81,6 +93,7 @@ void Dissemination::send_again(std::uint64_t sequence) {
   ++core_.counters.publish_retries;
   if (pending->sent_to) roots_known_.forget(pending->message.group, pending->sent_to);
   pending->sent_to = {};
+  pending->message.after = pending_.last_before(pending->message.group, sequence);
   const MonoTime next = core_.now() + core_.config.request_retry_interval;
   pending_.look_again(sequence, std::min(next, pending->deadline));
   core_.wake_at(pending_.next_deadline());
@@ -106,7 +119,7 @@ void Dissemination::on_publish_ack(PeerRef, const wire::PublishAck& ack) {
   const PendingPublish* pending = pending_.find(ack.id.sequence);
   if (!pending) return;
   if (ack.root && ack.error == 0 && ack.root != core_.self) {
-    roots_known_.set(pending->message.group, ack.root, core_.now());
+    roots_known_.set(pending->message.group, ack.root, core_.now(), ack.ordered);
   }
   finish(ack.id.sequence, ack);
 }
@@ -131,6 +144,10 @@ void Dissemination::avoid(PeerRef peer) {
 }
 
 void Dissemination::tick() {
+  for (const Id& id : loss_timers_.take_due(core_.now())) {
+    Group* group = core_.find(id);
+    if (group && group->losses) tell_losses(*group, id);
+  }
   for (const std::uint64_t sequence : pending_.take_due(core_.now())) {
     const PendingPublish* found = pending_.find(sequence);
     if (!found) continue;  // another's retry has ended it
@@ -155,12 +172,16 @@ void Dissemination::shut_down() {
 void Dissemination::serve(const wire::Publish& publish, Way way) {
   Group* group = core_.find(publish.group);
   if (*group->name() != publish.name) return acknowledge(publish, errc::name_conflict, way);
+  if (Ordering::serves(*group)) return ordering_.serve(*group, publish.group, publish);
   const bool handing_over = group->standing() == Standing::handing_over;
   const bool fresh = group->first_sight(publish.id, window_of(*group));
   if (fresh) {
     wire::Multicast message;
     message.group = publish.group;
     message.id = publish.id;
+    const PeerDescriptor& self = core_.env.peers()[core_.self];
+    message.sequence = loss_number(self.id, self.incarnation,
+                                   roots_.record(publish.group)->state.epoch, ++group->multicasts);
     message.body = publish.body;
     spread(message, *group, {});
   } else {
@@ -174,13 +195,21 @@ void Dissemination::serve(const wire::Publish& publish, Way way) {
   }
 }
 
+void Dissemination::placed(const wire::Publish& publish, const wire::Position& position) {
+  acknowledge(publish, {}, Way::direct, position);
+}
+
 void Dissemination::acknowledge(const wire::Publish& publish, boost::system::error_code error,
-                                Way way) {
+                                Way way, const wire::Position& position) {
   if (publish.ack != wire::AckMode::none) {
     wire::PublishAck ack;
     ack.id = publish.id;
     ack.error = static_cast<std::uint16_t>(error.value());
     ack.root = core_.self;
+    const Group* group = core_.find(publish.group);
+    ack.ordered = group && Ordering::serves(*group);
+    ack.epoch = position.epoch;
+    ack.sequence = position.sequence;
     if (publish.origin == core_.self) return finish(publish.id.sequence, ack);
     core_.send(publish.origin, ack);
   } else if (!error && way == Way::routed && publish.origin != core_.self) {
@@ -209,6 +238,7 @@ void Dissemination::on_direct_publish(PeerRef from, const wire::Publish& publish
 // --- At tree nodes ---
 
 void Dissemination::on_multicast(PeerRef from, const wire::Multicast& message) {
+  if (message.epoch != 0) return ordering_.on_item(from, message);
   Group* group = core_.find(message.group);
   const SenderVerdict verdict = group ? group->judge(from, core_.now()) : SenderVerdict::stray;
   if (verdict == SenderVerdict::stray) {
@@ -216,6 +246,7 @@ void Dissemination::on_multicast(PeerRef from, const wire::Multicast& message) {
     return tree_.answer_stray(from, message.group);
   }
   core_.neighbors.heard_from_parent(from, core_.now());
+  if (group->member && message.sequence != 0) note(*group, message.group, message.sequence);
   const bool fresh = group->first_sight(message.id, window_of(*group));
   tree_.on_multicast(*group, message.group, from, fresh);
   if (fresh) {
@@ -223,6 +254,24 @@ void Dissemination::on_multicast(PeerRef from, const wire::Multicast& message) {
   } else {
     ++core_.counters.duplicates_dropped;
   }
+}
+
+void Dissemination::note(Group& group, const Id& id, std::uint64_t number) {
+  if (!group.losses) group.losses = std::make_unique<LossMeter>();
+  group.losses->note(number, core_.now());
+  if (!core_.config.maintenance || loss_timers_.contains(id)) return;
+  const MonoTime oldest = group.losses->oldest();
+  if (oldest == never) return;
+  loss_timers_.schedule(id, oldest + loss_patience());
+  core_.wake_at(loss_timers_.next());
+}
+
+void Dissemination::tell_losses(Group& group, const Id& id) {
+  const std::uint64_t lost = group.losses->take_lost(core_.now() - loss_patience());
+  core_.counters.multicasts_missed += lost;
+  if (lost != 0) core_.upcalls.lost(id, lost);
+  const MonoTime oldest = group.losses->oldest();
+  if (oldest != never) loss_timers_.schedule(id, oldest + loss_patience());
 }
 
 void Dissemination::spread(const wire::Multicast& message, const Group& group, PeerRef except) {

@@ -6,12 +6,19 @@
 // the cached root's word is asked for about once a heartbeat_interval, and what
 // was sent since is sent again if it does not come: so a dead or hung root costs
 // a publisher no more than that.
+//
+// In an ordered group, what one node publishes is ordered as it was published,
+// except that a message whose publish has failed may come later, or never. Each
+// says which one before it is still without the root's word (`after`), and the
+// root keeps it for a while if it does not have that one.
 // A part of a Scribe node; shares its Core. Not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "scribe/core.hpp"
+#include "scribe/deadline_set.hpp"
 #include "scribe/operations.hpp"
 #include "scribe/publish_table.hpp"
 #include "scribe/root_cache.hpp"
@@ -19,12 +26,13 @@
 
 namespace canopy::scribe {
 
+class Ordering;
 class Roots;
 class Tree;
 
 class Dissemination {
  public:
-  Dissemination(Core& core, Roots& roots, Tree& tree);
+  Dissemination(Core& core, Roots& roots, Tree& tree, Ordering& ordering);
 
   void publish(const wire::GroupName& name, wire::AckMode ack, Buffer body, PublishCompletion done);
 
@@ -32,6 +40,8 @@ class Dissemination {
   enum class Way { routed, direct };
   // This node serves the group.
   void serve(const wire::Publish& publish, Way way);
+  // Ordered: it has its position, if that is known.
+  void placed(const wire::Publish& publish, const wire::Position& position);
   // This node is the group's root, and nobody knows the group.
   void refuse_unknown(const wire::Publish& publish);
   // A publisher took this node for the root.
@@ -48,24 +58,31 @@ class Dissemination {
   void avoid(PeerRef peer);
   void shut_down();
   void tick();
-  MonoTime next_deadline() const { return pending_.next_deadline(); }
+  MonoTime next_deadline() const { return std::min(pending_.next_deadline(), loss_timers_.next()); }
 
   bool acceptable(const Buffer& body) const { return body.size() <= core_.config.body_max; }
   void collect_peers(std::vector<PeerRef>& in_use) const;
 
  private:
+  bool doubtful(const Id& group, const CachedRoot* cached, std::uint64_t after) const;
   void send(const wire::Publish& publish, PeerRef root);
   void send_again(std::uint64_t sequence);
   void finish(std::uint64_t sequence, const wire::PublishAck& ack);
-  void acknowledge(const wire::Publish& publish, boost::system::error_code error, Way way);
+  void acknowledge(const wire::Publish& publish, boost::system::error_code error, Way way,
+                   const wire::Position& position = {});
   void spread(const wire::Multicast& message, const Group& group, PeerRef except);
   std::size_t window_of(const Group& group) const;
+  void note(Group& group, const Id& id, std::uint64_t number);
+  void tell_losses(Group& group, const Id& id);
+  Duration loss_patience() const { return 2 * core_.config.heartbeat_interval; }
 
   Core& core_;
   Roots& roots_;
   Tree& tree_;
+  Ordering& ordering_;
   PublishTable pending_;
   RootCache roots_known_;
+  DeadlineSet<Id> loss_timers_;
 };
 
 }  // namespace canopy::scribe

@@ -4,12 +4,13 @@
 // Keeps a 64-bit hash of each message id: among a thousand remembered ones, a
 // new message is taken for a duplicate once in 10^16. Bounded, oldest out
 // first; grows with use, so that a silent group costs nothing. Looked up
-// linearly, which is quick up to the few thousand it is meant for.
+// linearly as long as that is quick, by an index of hashes from then on.
 // Not thread-safe.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <unordered_set>
 #include <vector>
 
 #include "wire/scribe_messages.hpp"
@@ -21,12 +22,16 @@ class DuplicateWindow {
   // Remembers the message; false if it was remembered already. `capacity` may
   // differ from call to call (a node that becomes root remembers more).
   bool insert(const wire::MessageId& id, std::size_t capacity);
+  bool contains(const wire::MessageId& id) const;
 
   std::size_t size() const noexcept { return hashes_.size(); }
 
  private:
+  bool holds(std::uint64_t hash) const;
+
   std::vector<std::uint64_t> hashes_;  // a ring once it is full
   std::size_t oldest_ = 0;
+  std::unordered_set<std::uint64_t> index_;  // of hashes_, once they are many
 };
 
 }  // namespace canopy::scribe

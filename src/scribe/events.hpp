@@ -8,6 +8,7 @@
 #include <boost/system/error_code.hpp>
 
 #include "base/id.hpp"
+#include "scribe/order_item.hpp"
 #include "wire/scribe_messages.hpp"
 
 namespace canopy::scribe {
@@ -16,6 +17,10 @@ class Events {
  public:
   // A multicast for a group that this node is a member of.
   virtual void multicast(const wire::Multicast& message) = 0;
+  // In an ordered group: these would come now, and cannot be got any more.
+  virtual void gap(const Id& /*group*/, const Missed& /*missed*/) {}
+  // In a best-effort group: so many did not come, a while ago.
+  virtual void lost(const Id& /*group*/, std::uint64_t /*count*/) {}
   // An anycast reached this node, a member: whether it takes it. Must not call
   // Scribe.
   virtual bool anycast(const wire::Anycast& message) = 0;

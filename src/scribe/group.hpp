@@ -15,6 +15,8 @@
 #include "base/time.hpp"
 #include "scribe/children_table.hpp"
 #include "scribe/duplicate_window.hpp"
+#include "scribe/group_order.hpp"
+#include "scribe/loss_meter.hpp"
 #include "wire/scribe_messages.hpp"
 
 namespace canopy::scribe {
@@ -54,7 +56,10 @@ class Group {
   bool member = false;
   bool refused_for_want_of_room = false;  // its latest JOIN
   ChildrenTable children;
-  std::uint64_t told_path_hash = 0;  // of the path that the children were told
+  std::uint64_t told_path_hash = 0;   // of the path that the children were told
+  std::unique_ptr<GroupOrder> order;  // of an ordered group, as far as this node knows
+  std::unique_ptr<LossMeter> losses;  // a member's, in a best-effort group
+  std::uint64_t multicasts = 0;       // that this node, the root of such a group, has begun
 
   Standing standing() const noexcept { return standing_; }
   bool serves_as_root() const noexcept {

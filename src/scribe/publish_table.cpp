@@ -23,6 +23,14 @@ std::optional<PendingPublish> PublishTable::take(std::uint64_t sequence) {
   return publish;
 }
 
+std::uint64_t PublishTable::last_before(const Id& group, std::uint64_t sequence) const {
+  for (auto entry = pending_.lower_bound(sequence); entry != pending_.begin();) {
+    --entry;
+    if (entry->second.message.group == group) return entry->first;
+  }
+  return 0;
+}
+
 std::vector<std::uint64_t> PublishTable::all() const {
   std::vector<std::uint64_t> sequences;
   for (const auto& [sequence, publish] : pending_) sequences.push_back(sequence);

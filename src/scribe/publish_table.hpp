@@ -43,6 +43,8 @@ class PublishTable {
   std::vector<std::uint64_t> take_due(MonoTime now) { return timers_.take_due(now); }
   MonoTime next_deadline() const { return timers_.next(); }
 
+  // The latest message to the group that waits and was published before this; 0 if none.
+  std::uint64_t last_before(const Id& group, std::uint64_t sequence) const;
   std::vector<std::uint64_t> all() const;
   // Those that were sent to this peer directly.
   std::vector<std::uint64_t> sent_to(PeerRef peer) const;

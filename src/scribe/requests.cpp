@@ -7,6 +7,7 @@
 
 #include "pastry/proximity.hpp"
 #include "scribe/group_name.hpp"
+#include "scribe/ordering.hpp"
 #include "scribe/roots.hpp"
 
 namespace canopy::scribe {
@@ -20,9 +21,10 @@ constexpr std::size_t reply_children_max = 1024;  // as the codec carries them
 
 // --- Asking ---
 
-void Requests::create(const wire::GroupName& name, Completion done) {
+void Requests::create(const wire::GroupName& name, wire::GroupMode mode, Completion done) {
   errc error{};
   if (!valid_name(name)) error = errc::bad_name;
+  if (mode == wire::GroupMode::durable) error = errc::unsupported;
   if (error != errc{} || !acceptable(error)) {
     core_.upcalls.call([done = std::move(done), error] { done(error); });
     return;
@@ -30,6 +32,7 @@ void Requests::create(const wire::GroupName& name, Completion done) {
   wire::GroupCreate message;
   message.state.group = group_id(name, core_.pastry.config().id_bits);
   message.state.name = name;
+  message.state.mode = mode;
   message.origin = core_.self;
   message.nonce = ++last_nonce_;
   ask(message.nonce, Creation{message, std::move(done)});
@@ -142,6 +145,7 @@ wire::TreeReply Requests::place_in(const Id& group_id, std::uint32_t nonce) {
     reply.in_tree = group->in_tree();
     reply.root = group->serves_as_root();
     reply.member = group->member;
+    reply.position = Ordering::position(*group);
     reply.root_path = group->root_path();
     reply.children = group->children.peers();
     reply.more_children = reply.children.size() > reply_children_max;

@@ -22,7 +22,7 @@ class Requests {
  public:
   Requests(Core& core, Roots& roots) : core_(core), roots_(roots) {}
 
-  void create(const wire::GroupName& name, Completion done);
+  void create(const wire::GroupName& name, wire::GroupMode mode, Completion done);
   void tree(const Id& group, PeerRef peer, TreeCompletion done);
 
   // --- Questions of others; at the root, `create` is for it to decide ---

@@ -11,13 +11,13 @@ const CachedRoot* RootCache::use(const Id& group) {
   return &found->second;
 }
 
-void RootCache::set(const Id& group, PeerRef root, MonoTime now) {
+void RootCache::set(const Id& group, PeerRef root, MonoTime now, bool ordered) {
   if (capacity_ == 0) return;
   if (roots_.size() >= capacity_ && !roots_.contains(group)) {
     roots_.erase(
         std::ranges::min_element(roots_, {}, [](const auto& entry) { return entry.second.used; }));
   }
-  roots_[group] = {root, now, ++uses_};
+  roots_[group] = {root, now, ordered, ++uses_};
 }
 
 void RootCache::forget(const Id& group, PeerRef root) {

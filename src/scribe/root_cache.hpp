@@ -16,6 +16,7 @@ namespace canopy::scribe {
 struct CachedRoot {
   PeerRef root;
   MonoTime confirmed{};    // when it was last known to answer
+  bool ordered = false;    // the group
   std::uint64_t used = 0;  // larger is later
 };
 
@@ -25,7 +26,7 @@ class RootCache {
 
   // The entry, now the most recently used one; nothing if there is none.
   const CachedRoot* use(const Id& group);
-  void set(const Id& group, PeerRef root, MonoTime now);
+  void set(const Id& group, PeerRef root, MonoTime now, bool ordered = false);
   void forget(const Id& group) { roots_.erase(group); }
   // Only if it is this one that is cached.
   void forget(const Id& group, PeerRef root);

@@ -21,9 +21,12 @@ RootRecord* RootRegistry::merge(const wire::GroupState& state, MonoTime now) {
     if (records_.size() >= states_max_) return nullptr;
     record = &records_[state.group];
     record->state = state;
-  } else if (supersedes(state, record->state)) {
-    record->state = state;
+  } else {
+    const wire::GroupMode stricter = std::max(state.mode, record->state.mode);
+    if (supersedes(state, record->state)) record->state = state;
+    if (state.name == record->state.name) record->state.mode = stricter;
   }
+  record->state.closed = {};  // said of a handover, not of the group
   record->touched = now;
   return record;
 }

@@ -22,7 +22,8 @@ struct RootRecord {
   MonoTime touched{};   // a replica: last confirmed by a root; own: last in use
   PeerRef predecessor;  // own: who handed it over; it may be closer for a while yet
   MonoTime predecessor_until{};
-  PeerRef successor;  // own: to whom it is being handed over
+  wire::Position taken;  // own, ordered: where the predecessor had ended
+  PeerRef successor;     // own: to whom it is being handed over
   struct Holder {
     PeerRef peer;
     std::uint64_t epoch = 0;
@@ -42,8 +43,8 @@ class RootRegistry {
   Map& records() noexcept { return records_; }
   const Map& records() const noexcept { return records_; }
 
-  // Keeps the larger of what is there and this one. Nothing if there is no room
-  // for another group.
+  // Keeps the larger of what is there and this one, and of two modes the stricter.
+  // Nothing if there is no room for another group.
   RootRecord* merge(const wire::GroupState& state, MonoTime now);
 
   void erase(const Id& group) { records_.erase(group); }

@@ -43,7 +43,9 @@ void Roots::finish_search(const Id& id) {
     if (record) {
       serve(id, *record, Start::takeover);
     } else if (wanted) {
-      found(id, *group->name(), false);
+      // Positions that others have got to tell that it is ordered.
+      const auto mode = group->order ? wire::GroupMode::ordered : wire::GroupMode::best_effort;
+      found(id, *group->name(), mode, false);
     }
   }
   group = core_.find(id);

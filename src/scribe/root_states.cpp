@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "scribe/ordering.hpp"
 #include "scribe/roots.hpp"
 #include "scribe/tree.hpp"
 
@@ -60,20 +61,24 @@ bool Roots::take_over(PeerRef from, const wire::GroupState& state) {
   if (!keep(state)) return false;
   RootRecord& record = *registry_.find(state.group);
   Group* group = core_.find(state.group);
+  const bool again = group && group->standing() == Standing::root && record.predecessor == from &&
+                     state.closed && record.taken == state.closed;
+  if (again) return true;  // the confirmation got lost
+  record.predecessor = from;
+  record.taken = state.closed;
   if (group && group->serves_as_root()) {
-    // Two trees become one: this node's, and the old root's below it.
+    // Two trees become one: this node's, and the old root's below it. Neither
+    // has what the other was told.
     if (record.successor) transfers_.cancel(record.successor, Purpose::handover, state.group);
     record.successor = {};
-    ++record.state.epoch;
-    ++record.state.version;
     group->become_root();
+    begin_epoch(state.group, record);
     replicate(state.group, record);
   } else {
-    serve(state.group, record, Start::takeover);
+    serve(state.group, record, Start::takeover, state.closed);
     group = core_.find(state.group);
     if (!group) return false;
   }
-  record.predecessor = from;
   record.predecessor_until = core_.now() + predecessor_grace(core_.config);
   if (record.state.name == state.name) tree_.adopt_old_root(state.group, from);
   if (searches_.contains(state.group)) finish_search(state.group);
@@ -111,8 +116,7 @@ void Roots::lose_successor(PeerRef peer) {
     if (core_.departing) {
       hand_over_or_drop(id, record);
     } else {
-      core_.find(id)->become_root();
-      replicate(id, record);
+      resume(id, record);
     }
   }
   send_transfers();
@@ -137,6 +141,7 @@ void Roots::begin_handover(const Id& id, RootRecord& record, PeerRef closer) {
     transfers_.cancel(record.successor, Purpose::handover, id);
   }
   group->hand_over();
+  ordering_.freeze(*group);
   record.successor = closer;
   transfers_.enqueue(closer, Purpose::handover, id, core_.now());
   core_.wake_at(core_.now());
@@ -153,6 +158,7 @@ void Roots::handed_over_to(PeerRef peer, const Id& id) {
   record.successor = {};
   record.touched = core_.now();
   tree_.step_down_below(*group, id, peer);
+  ordering_.handed_over(*group, peer);
   if (group->needed() && !core_.departing) {
     tree_.look_for_parent(id, Duration::zero());
   } else {
@@ -181,7 +187,11 @@ void Roots::send_transfers() {
     message.nonce = batch.nonce;
     message.handover = batch.purpose == Purpose::handover;
     for (const Id& id : batch.groups) {
-      if (const RootRecord* record = registry_.find(id)) message.states.push_back(record->state);
+      const RootRecord* record = registry_.find(id);
+      if (!record) continue;
+      message.states.push_back(record->state);
+      message.states.back().closed =
+          message.handover ? ordering_.last_position(id) : wire::Position{};
     }
     ++core_.counters.replica_updates_sent;
     core_.send(batch.peer, std::move(message));

@@ -6,6 +6,7 @@
 #include <canopy/error.hpp>
 
 #include "base/assert.hpp"
+#include "scribe/ordering.hpp"
 #include "scribe/routed.hpp"
 #include "scribe/tree.hpp"
 
@@ -18,9 +19,10 @@ constexpr int replica_refreshes = 20;
 
 }  // namespace
 
-Roots::Roots(Core& core, Tree& tree, Replay replay)
+Roots::Roots(Core& core, Tree& tree, Ordering& ordering, Replay replay)
     : core_(core),
       tree_(tree),
+      ordering_(ordering),
       replay_(std::move(replay)),
       registry_(core.config.groups_max),
       transfers_(core.config.request_retry_interval),
@@ -66,15 +68,19 @@ void Roots::prepare_for_join(const Id& id) {
 }
 
 boost::system::error_code Roots::create(const wire::GroupState& state) {
+  if (state.mode == wire::GroupMode::durable) return errc::unsupported;
   RootRecord* record = registry_.find(state.group);
   if (!record) {
     if (const Group* group = core_.find(state.group); group && *group->name() != state.name) {
       return errc::name_conflict;
     }
-    found(state.group, state.name, true);
+    found(state.group, state.name, state.mode, true);
     return registry_.find(state.group) ? boost::system::error_code{} : errc::limit;
   }
   if (record->state.name != state.name) return errc::name_conflict;
+  if (record->state.mode != state.mode) {
+    if (const auto error = change_mode(*record, state.mode)) return error;
+  }
   if (!record->state.created) {
     record->state.created = true;
     ++record->state.version;
@@ -83,10 +89,24 @@ boost::system::error_code Roots::create(const wire::GroupState& state) {
   return {};
 }
 
-void Roots::found(const Id& id, const wire::GroupName& name, bool created) {
+// Only of a group that nobody has created, and nobody is in the tree of.
+boost::system::error_code Roots::change_mode(RootRecord& record, wire::GroupMode mode) {
+  const Id id = record.state.group;
+  Group* group = core_.find(id);
+  if (record.state.created || !record.own || !group || group->member || !group->children.empty()) {
+    return errc::mode_conflict;
+  }
+  record.state.mode = mode;
+  group->order.reset();
+  begin_epoch(id, record);
+  return {};
+}
+
+void Roots::found(const Id& id, const wire::GroupName& name, wire::GroupMode mode, bool created) {
   wire::GroupState state;
   state.group = id;
   state.name = name;
+  state.mode = mode;
   state.epoch = 1;
   state.version = 1;
   state.created = created;
@@ -97,7 +117,7 @@ void Roots::found(const Id& id, const wire::GroupName& name, bool created) {
   }
 }
 
-void Roots::serve(const Id& id, RootRecord& record, Start start) {
+void Roots::serve(const Id& id, RootRecord& record, Start start, const wire::Position& closed) {
   if (const Group* other = core_.find(id); other && *other->name() != record.state.name) {
     tree_.fail(id, wire::JoinRefusal::name_conflict);
   }
@@ -107,8 +127,6 @@ void Roots::serve(const Id& id, RootRecord& record, Start start) {
     ++core_.counters.roots_founded;
   } else {
     ++core_.counters.takeovers;
-    ++record.state.epoch;
-    ++record.state.version;
   }
   record.own = true;
   record.touched = core_.now();
@@ -117,6 +135,9 @@ void Roots::serve(const Id& id, RootRecord& record, Start start) {
   const bool path_changed = !group->root_path().empty();
   tree_.release_parent(*group, id);
   group->become_root();
+  if (start == Start::takeover || record.state.mode == wire::GroupMode::ordered) {
+    begin_epoch(id, record, closed);
+  }
   tree_.settled(id, path_changed);
   replicate(id, record);
   plan_refresh();
@@ -124,6 +145,33 @@ void Roots::serve(const Id& id, RootRecord& record, Start start) {
     review_at_ = std::min(review_at_, core_.now() + core_.config.heartbeat_interval);
     core_.wake_at(review_at_);
   }
+}
+
+// The state goes to the replicas with the next word to them, which is now.
+void Roots::begin_epoch(const Id& id, RootRecord& record, const wire::Position& closed) {
+  Group* group = core_.find(id);
+  if (record.state.mode == wire::GroupMode::ordered) {
+    record.state.epoch = ordering_.begin_epoch(*group, id, record.state.epoch, closed);
+  } else {
+    ++record.state.epoch;
+  }
+  ++record.state.version;
+}
+
+void Roots::renew_epoch(const Id& id) {
+  RootRecord* record = registry_.find(id);
+  CANOPY_ASSERT(record && record->own);
+  begin_epoch(id, *record);
+  replicate(id, *record);
+}
+
+// The peer that was to be the root will not be.
+void Roots::resume(const Id& id, RootRecord& record) {
+  record.successor = {};
+  core_.find(id)->become_root();
+  // It may have begun one, and have told it to some.
+  if (record.state.mode == wire::GroupMode::ordered) begin_epoch(id, record);
+  replicate(id, record);
 }
 
 // --- Changes of the ring ---
@@ -156,10 +204,10 @@ void Roots::review_own(const Id& id, RootRecord& record) {
   if (!closer) {
     if (group->standing() == Standing::handing_over) {
       transfers_.cancel(record.successor, Purpose::handover, id);
-      record.successor = {};
-      group->become_root();
+      resume(id, record);
+    } else {
+      replicate(id, record);
     }
-    replicate(id, record);
   } else if (is_leaving(closer) ||
              (closer == record.predecessor && core_.now() < record.predecessor_until)) {
     replicate(id, record);
@@ -171,6 +219,9 @@ void Roots::review_own(const Id& id, RootRecord& record) {
 void Roots::peer_failed(PeerRef peer) {
   std::erase(leaving_, peer);
   lose_successor(peer);
+  for (auto& [id, record] : registry_.records()) {
+    if (record.predecessor == peer) record.predecessor = {};
+  }
   std::vector<Id> finished;
   for (auto& [id, search] : searches_) {
     if (std::erase(search.unanswered, peer) > 0 && search.unanswered.empty()) {

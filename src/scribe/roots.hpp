@@ -25,6 +25,7 @@
 
 namespace canopy::scribe {
 
+class Ordering;
 class Tree;
 
 class Roots {
@@ -33,7 +34,7 @@ class Roots {
   // tells whether this node serves the group now.
   using Replay = std::function<void(const wire::RoutedBody& body, bool known)>;
 
-  Roots(Core& core, Tree& tree, Replay replay);
+  Roots(Core& core, Tree& tree, Ordering& ordering, Replay replay);
 
   // This node is to be the root of a group that it is in the tree of.
   void become_root_of(const Id& id);
@@ -47,6 +48,9 @@ class Roots {
   // Founds a group that a search has found unknown, or confirms it as created.
   boost::system::error_code create(const wire::GroupState& state);
   const RootRecord* record(const Id& id) const { return registry_.find(id); }
+  // Somebody has got further in the group's order than this root: it begins a
+  // larger epoch.
+  void renew_epoch(const Id& id);
   // Who takes over what this node is the root of, when it departs.
   PeerRef successor(const Id& id) const;
 
@@ -79,8 +83,11 @@ class Roots {
   bool valid(const wire::GroupState& state) const;
 
   enum class Start { founding, takeover };
-  void serve(const Id& id, RootRecord& record, Start start);
-  void found(const Id& id, const wire::GroupName& name, bool created);
+  void serve(const Id& id, RootRecord& record, Start start, const wire::Position& closed = {});
+  void begin_epoch(const Id& id, RootRecord& record, const wire::Position& closed = {});
+  void resume(const Id& id, RootRecord& record);
+  void found(const Id& id, const wire::GroupName& name, wire::GroupMode mode, bool created);
+  boost::system::error_code change_mode(RootRecord& record, wire::GroupMode mode);
 
   void review();
   void review_own(const Id& id, RootRecord& record);
@@ -100,6 +107,7 @@ class Roots {
 
   Core& core_;
   Tree& tree_;
+  Ordering& ordering_;
   Replay replay_;
   RootRegistry registry_;
   StateTransfers transfers_;

@@ -8,6 +8,7 @@
 #include "scribe/bottleneck_remover.hpp"
 #include "scribe/core.hpp"
 #include "scribe/dissemination.hpp"
+#include "scribe/ordering.hpp"
 #include "scribe/path_collapse.hpp"
 #include "scribe/relocations.hpp"
 #include "scribe/repair.hpp"
@@ -23,10 +24,14 @@ using pastry::ForwardAction;
 struct Scribe::Parts {
   Parts(const Config& config, pastry::Pastry& pastry, wire::Env& env, Events& events)
       : core(config, pastry, env, events),
-        tree(core, roots),
-        roots(core, tree,
+        tree(core, roots, ordering),
+        roots(core, tree, ordering,
               [this](const wire::RoutedBody& body, bool known) { answer(body, known); }),
-        dissemination(core, roots, tree),
+        ordering(core, tree, roots,
+                 [this](const wire::Publish& publish, const wire::Position& position) {
+                   dissemination.placed(publish, position);
+                 }),
+        dissemination(core, roots, tree, ordering),
         anycasts(core),
         requests(core, roots),
         repair(core, tree),
@@ -70,6 +75,10 @@ struct Scribe::Parts {
   void on(PeerRef from, const wire::RootStatesAck& m) { roots.on_states_ack(from, m); }
   void on(PeerRef from, const wire::RootStateRequest& m) { roots.on_state_request(from, m); }
   void on(PeerRef from, const wire::RootStateReply& m) { roots.on_state_reply(from, m); }
+  void on(PeerRef from, const wire::EpochStart& m) { ordering.on_item(from, m); }
+  void on(PeerRef from, const wire::LostUpTo& m) { ordering.on_item(from, m); }
+  void on(PeerRef from, const wire::LatestPosition& m) { ordering.on_latest(from, m); }
+  void on(PeerRef from, const wire::RefillRequest& m) { ordering.on_refill_request(from, m); }
   template <class OfPastry>
   void on(PeerRef, const OfPastry&) {
     ++core.counters.malformed;
@@ -89,6 +98,7 @@ struct Scribe::Parts {
   Core core;
   Tree tree;
   Roots roots;
+  Ordering ordering;
   Dissemination dissemination;
   Anycasts anycasts;
   Requests requests;
@@ -106,8 +116,8 @@ Scribe::~Scribe() = default;
 
 // --- Operations ---
 
-void Scribe::create(const wire::GroupName& name, Completion done) {
-  parts_->requests.create(name, std::move(done));
+void Scribe::create(const wire::GroupName& name, wire::GroupMode mode, Completion done) {
+  parts_->requests.create(name, mode, std::move(done));
   parts_->tell_later();
 }
 
@@ -169,6 +179,7 @@ void Scribe::tick() {
   parts.collapse.tick();
   parts.tree.tick();
   parts.roots.tick();
+  parts.ordering.tick();
   parts.dissemination.tick();
   parts.anycasts.tick();
   parts.requests.tick();
@@ -179,10 +190,10 @@ void Scribe::tick() {
   flush();
   parts.core.wake_at(std::min({maintenance ? parts.core.neighbors.next_deadline() : never,
                                parts.tree.next_deadline(), parts.roots.next_deadline(),
-                               parts.dissemination.next_deadline(), parts.anycasts.next_deadline(),
-                               parts.requests.next_deadline(), parts.relocations.next_deadline(),
-                               parts.remover.next_deadline(), parts.collapse.next_deadline(),
-                               parts.departure_deadline}));
+                               parts.ordering.next_deadline(), parts.dissemination.next_deadline(),
+                               parts.anycasts.next_deadline(), parts.requests.next_deadline(),
+                               parts.relocations.next_deadline(), parts.remover.next_deadline(),
+                               parts.collapse.next_deadline(), parts.departure_deadline}));
 }
 
 void Scribe::unreachable(PeerRef peer) {
@@ -229,6 +240,8 @@ std::optional<GroupView> Scribe::view(const Id& id) const {
   view.parent = group->parent();
   view.root_path = group->root_path();
   view.children = group->children.peers();
+  view.ordered = group->order != nullptr;
+  view.position = Ordering::position(*group);
   return view;
 }
 

@@ -2,7 +2,7 @@
 //
 // Castro, Druschel, Kermarrec, Rowstron (JSAC 2002), with heartbeats per
 // neighbour, root state replicated on the k closest peers, and joins that
-// complete only when the member is in the tree. Mode best-effort.
+// complete only when the member is in the tree. Modes best-effort and ordered.
 // Sans-I/O; driven through pastry's upcalls, receive and tick. Not thread-safe.
 // Completions are called on the overlay's thread, never from within the call
 // that started the operation, exactly once; errors are canopy::errc.
@@ -37,6 +37,8 @@ struct GroupView {
   PeerRef parent;
   wire::Peers root_path;  // from the root down to the parent
   wire::Peers children;   // in the order of their adoption
+  bool ordered = false;
+  wire::Position position;  // ordered: up to here this node has everything
 };
 
 class Scribe final : public pastry::Application {
@@ -47,7 +49,7 @@ class Scribe final : public pastry::Application {
   Scribe(const Scribe&) = delete;
   Scribe& operator=(const Scribe&) = delete;
 
-  void create(const wire::GroupName& name, Completion done);
+  void create(const wire::GroupName& name, wire::GroupMode mode, Completion done);
   // Done when this node is in the tree: a publish made from then on reaches it.
   void join(const wire::GroupName& name, Completion done);
   void leave(const Id& group);

@@ -7,6 +7,7 @@
 
 #include "base/assert.hpp"
 #include "scribe/group_name.hpp"
+#include "scribe/ordering.hpp"
 #include "scribe/planted_bug.hpp"
 #include "scribe/roots.hpp"
 
@@ -74,6 +75,7 @@ void Tree::leave(const Id& id) {
   if (!group || !group->member) return;
   group->member = false;
   core_.place_changed(id);
+  group->losses.reset();
   complete(id, errc::cancelled);
   prune(id);
 }
@@ -125,6 +127,7 @@ Tree::Outcome Tree::on_join(const wire::GroupJoin& join, bool may_pass_on) {
     return decline(wire::JoinRefusal::limit);
   }
   Child& child = group->children.adopt(join.child, join.nonce, core_.now());
+  ordering_.on_join(*group, join.group, join);
   if (group->in_tree()) {
     acknowledge(*group, join.group, child);
   } else if (child.acknowledged) {
@@ -165,7 +168,9 @@ void Tree::acknowledge(Group& group, const Id& id, Child& child) {
     child.acknowledged = 1;
     core_.place_changed(id);
   }
-  core_.send(child.peer, wire::JoinAck{id, child.nonce, path_below(group)});
+  core_.send(child.peer,
+             wire::JoinAck{id, child.nonce, path_below(group), Ordering::position(group)});
+  ordering_.acknowledged(group, id);
 }
 
 void Tree::forget_acknowledgement(const Group& group, const Id& id, Child& child) {
@@ -178,6 +183,7 @@ void Tree::remove_child(Group& group, const Id& id, PeerRef peer) {
   if (child && child->acknowledged) forget_acknowledgement(group, id, *child);
   group.children.remove(peer);
   core_.place_changed(id);
+  ordering_.child_removed(group, peer);
 }
 
 void Tree::refuse(const wire::GroupJoin& join, wire::JoinRefusal reason) {
@@ -229,7 +235,8 @@ void Tree::send_join(const Id& id) {
   const bool detour = group->detour() || group->join_attempts() >= attempts_before_detour;
   group->join_sent();
   ++core_.counters.joins_sent;
-  const wire::GroupJoin join{id, *group->name(), core_.self, group->join_nonce()};
+  const wire::GroupJoin join{
+      id, *group->name(), core_.self, group->join_nonce(), 0, 0, Ordering::position(*group)};
   const PeerRef first_hop = detour ? random_first_hop() : PeerRef{};
   if (first_hop) {
     core_.pastry.route_via(first_hop, id, join);
@@ -257,8 +264,8 @@ void Tree::ask_candidate(const Id& id, PeerRef candidate, std::uint32_t entries)
   }
   group->ask(candidate, core_.next_nonce());
   ++core_.counters.joins_sent;
-  core_.send(candidate,
-             wire::GroupJoin{id, *group->name(), core_.self, core_.last_nonce, 0, entries});
+  core_.send(candidate, wire::GroupJoin{id, *group->name(), core_.self, core_.last_nonce, 0,
+                                        entries, Ordering::position(*group)});
 }
 
 // For a candidate that has taken this node; the parent may be lost already.
@@ -290,6 +297,7 @@ void Tree::on_join_ack(PeerRef from, const wire::JoinAck& ack) {
       if (group->untold_parent() == from) group->take_untold_parent();
       plan_farewell(*group, id);
       refuse_pending_ancestors(*group, id);
+      ordering_.attached(*group, id, ack.position);
       settled(id, group->root_path() != path_before);
       core_.place_changed(id);
       prune(id);  // the refused may have been all that it was in the tree for

@@ -17,11 +17,13 @@
 
 namespace canopy::scribe {
 
+class Ordering;
 class Roots;
 
 class Tree {
  public:
-  Tree(Core& core, Roots& roots) : core_(core), roots_(roots) {}
+  Tree(Core& core, Roots& roots, Ordering& ordering)
+      : core_(core), roots_(roots), ordering_(ordering) {}
 
   // --- The node's own membership ---
   void join(const wire::GroupName& name, Completion done);
@@ -121,6 +123,7 @@ class Tree {
 
   Core& core_;
   Roots& roots_;
+  Ordering& ordering_;
   DeadlineSet<Id> join_timers_;
   DeadlineSet<Id> farewells_;   // LEAVEs that former parents are owed
   DeadlineSet<Id> user_joins_;  // of waiting_joins_, the first's

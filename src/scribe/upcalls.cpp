@@ -11,6 +11,10 @@ void Upcalls::run(Events& events) {
   for (const auto& upcall : told) {
     if (const auto* message = std::get_if<wire::Multicast>(&upcall)) {
       events.multicast(*message);
+    } else if (const auto* gap = std::get_if<Gap>(&upcall)) {
+      events.gap(gap->group, gap->missed);
+    } else if (const auto* lost = std::get_if<Lost>(&upcall)) {
+      events.lost(lost->group, lost->count);
     } else {
       std::get<Call>(upcall)();
     }

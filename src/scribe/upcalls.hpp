@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "scribe/order_item.hpp"
 #include "wire/scribe_messages.hpp"
 
 namespace canopy::scribe {
@@ -22,6 +23,8 @@ class Upcalls {
 
   void call(Call call) { waiting_.emplace_back(std::move(call)); }
   void multicast(const wire::Multicast& message) { waiting_.emplace_back(message); }
+  void gap(const Id& group, const Missed& missed) { waiting_.emplace_back(Gap{group, missed}); }
+  void lost(const Id& group, std::uint64_t count) { waiting_.emplace_back(Lost{group, count}); }
 
   bool empty() const noexcept { return waiting_.empty(); }
 
@@ -29,7 +32,15 @@ class Upcalls {
   void run(Events& events);
 
  private:
-  std::vector<std::variant<Call, wire::Multicast>> waiting_;
+  struct Gap {
+    Id group;
+    Missed missed;
+  };
+  struct Lost {
+    Id group;
+    std::uint64_t count = 0;
+  };
+  std::vector<std::variant<Call, wire::Multicast, Gap, Lost>> waiting_;
   bool running_ = false;
 };
 

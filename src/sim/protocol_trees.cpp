@@ -61,7 +61,7 @@ std::vector<Id> join_groups(Simulation& simulation, const std::vector<ScribeGrou
   for (const ScribeGroup& group : groups) {
     ids.push_back(scribe::group_id(group.name, simulation.overlay_config().pastry.id_bits));
     auto& scribe = simulation.peer(ring.closest(ids.back())).scribe();
-    scribe.create(group.name, ignore);
+    scribe.create(group.name, wire::GroupMode::best_effort, ignore);
     scribe.flush();
   }
   simulation.run_for(created_after);

@@ -203,7 +203,8 @@ void Runner::create(const Scenario::Step& step, JsonLine& line) {
   if (groups_.emplace(step.group, group).second) groups_in_order_.push_back(step.group);
   NodeIndex asking = step.node;
   for (NodeIndex node = 0; simulation_->stopped(asking); ++node) asking = node;
-  simulation_->peer(asking).scribe().create(group.name, [](boost::system::error_code) {});
+  simulation_->peer(asking).scribe().create(group.name, wire::GroupMode::best_effort,
+                                            [](boost::system::error_code) {});
   settle();
   const NodeIndex root = log_.creates.empty() ? asking : log_.creates.back().to;
   if (root != live().closest(group.id)) violation("GroupCreate ended at {}", hex(root));

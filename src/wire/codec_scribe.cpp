@@ -53,6 +53,7 @@ overlay::GroupJoin to_proto(Writer& writer, const GroupJoin& from) {
   to.set_nonce(from.nonce);
   to.set_detours(from.detours);
   to.set_entries(from.entries);
+  writer.put_position(from.position, [&] { return to.mutable_position(); });
   return to;
 }
 GroupJoin from_proto(Reader& reader, const overlay::GroupJoin& from) {
@@ -63,6 +64,7 @@ GroupJoin from_proto(Reader& reader, const overlay::GroupJoin& from) {
   to.nonce = from.nonce();
   to.detours = reader.number<std::uint8_t>(from.detours(), "detours");
   to.entries = from.entries();
+  to.position = reader.position(from.position());
   return to;
 }
 
@@ -88,6 +90,7 @@ overlay::Publish to_proto(Writer& writer, const Publish& from) {
   writer.put(to.mutable_id(), from.id);
   writer.put(to.mutable_origin(), from.origin);
   to.set_ack(static_cast<std::uint32_t>(from.ack));
+  to.set_after(from.after);
   writer.body = from.body;
   return to;
 }
@@ -98,6 +101,7 @@ Publish from_proto(Reader& reader, const overlay::Publish& from) {
   reader.get(to.id, from.id(), "id");
   to.origin = reader.needed_peer(from.origin(), from.has_origin(), "origin");
   to.ack = reader.enumeration(from.ack(), AckMode::none, AckMode::members);
+  to.after = from.after();
   to.body = reader.body;
   return to;
 }
@@ -156,6 +160,7 @@ overlay::JoinAck to_proto(Writer& writer, const JoinAck& from) {
   writer.put_group(to, from.group);
   to.set_nonce(from.nonce);
   writer.put_list(to.mutable_root_path(), from.root_path, limit::peers);
+  writer.put_position(from.position, [&] { return to.mutable_position(); });
   return to;
 }
 JoinAck from_proto(Reader& reader, const overlay::JoinAck& from) {
@@ -163,6 +168,7 @@ JoinAck from_proto(Reader& reader, const overlay::JoinAck& from) {
   to.group = reader.group(from);
   to.nonce = from.nonce();
   to.root_path = reader.list<PeerRef>(from.root_path(), limit::peers, "root_path");
+  to.position = reader.position(from.position());
   return to;
 }
 
@@ -289,6 +295,7 @@ overlay::PublishAck to_proto(Writer& writer, const PublishAck& from) {
   if (from.root) writer.put(to.mutable_root(), from.root);
   to.set_epoch(from.epoch);
   to.set_sequence(from.sequence);
+  to.set_ordered(from.ordered);
   return to;
 }
 PublishAck from_proto(Reader& reader, const overlay::PublishAck& from) {
@@ -298,6 +305,7 @@ PublishAck from_proto(Reader& reader, const overlay::PublishAck& from) {
   to.root = reader.optional_peer(from.root(), from.has_root(), "root");
   to.epoch = from.epoch();
   to.sequence = from.sequence();
+  to.ordered = from.ordered();
   return to;
 }
 
@@ -398,6 +406,7 @@ overlay::TreeReply to_proto(Writer& writer, const TreeReply& from) {
   writer.put_list(to.mutable_children(), from.children, limit::peers);
   to.set_more_children(from.more_children);
   to.set_round_trip_us(from.round_trip_us);
+  writer.put_position(from.position, [&] { return to.mutable_position(); });
   return to;
 }
 TreeReply from_proto(Reader& reader, const overlay::TreeReply& from) {
@@ -411,6 +420,7 @@ TreeReply from_proto(Reader& reader, const overlay::TreeReply& from) {
   to.children = reader.list<PeerRef>(from.children(), limit::peers, "children");
   to.more_children = from.more_children();
   to.round_trip_us = from.round_trip_us();
+  to.position = reader.position(from.position());
   return to;
 }
 
@@ -436,6 +446,55 @@ Relocation from_proto(Reader& reader, const overlay::Relocation& from) {
     to.round_trips_us.assign(delays.begin(), delays.end());
   }
   return to;
+}
+
+overlay::EpochStart to_proto(Writer& writer, const EpochStart& from) {
+  overlay::EpochStart to;
+  to.set_group(bytes_of(from.group));
+  to.set_epoch(from.epoch);
+  writer.put_position(from.previous, [&] { return to.mutable_previous(); });
+  to.set_exact(from.exact);
+  return to;
+}
+EpochStart from_proto(Reader& reader, const overlay::EpochStart& from) {
+  EpochStart to;
+  to.group = reader.id(from.group(), "group");
+  to.epoch = from.epoch();
+  to.previous = reader.position(from.previous());
+  to.exact = from.exact();
+  return to;
+}
+
+overlay::LostUpTo to_proto(Writer& writer, const LostUpTo& from) {
+  overlay::LostUpTo to;
+  to.set_group(bytes_of(from.group));
+  writer.put_position(from.position, [&] { return to.mutable_position(); });
+  return to;
+}
+LostUpTo from_proto(Reader& reader, const overlay::LostUpTo& from) {
+  return {reader.id(from.group(), "group"), reader.position(from.position())};
+}
+
+overlay::LatestPosition to_proto(Writer& writer, const LatestPosition& from) {
+  overlay::LatestPosition to;
+  to.set_group(bytes_of(from.group));
+  writer.put_position(from.position, [&] { return to.mutable_position(); });
+  return to;
+}
+LatestPosition from_proto(Reader& reader, const overlay::LatestPosition& from) {
+  return {reader.id(from.group(), "group"), reader.position(from.position())};
+}
+
+overlay::RefillRequest to_proto(Writer& writer, const RefillRequest& from) {
+  overlay::RefillRequest to;
+  to.set_group(bytes_of(from.group));
+  writer.put_position(from.after, [&] { return to.mutable_after(); });
+  writer.put_position(from.before, [&] { return to.mutable_before(); });
+  return to;
+}
+RefillRequest from_proto(Reader& reader, const overlay::RefillRequest& from) {
+  return {reader.id(from.group(), "group"), reader.position(from.after()),
+          reader.position(from.before())};
 }
 
 }  // namespace canopy::wire::detail

@@ -70,6 +70,12 @@ void Writer::put(overlay::GroupState* to, const GroupState& from) {
   to->set_epoch(from.epoch);
   to->set_version(from.version);
   to->set_created(from.created);
+  put_position(from.closed, [&] { return to->mutable_closed(); });
+}
+
+void Writer::put(overlay::Position* to, const Position& from) {
+  to->set_epoch(from.epoch);
+  to->set_sequence(from.sequence);
 }
 
 Id Reader::id(const std::string& bytes, std::string_view field) {
@@ -135,6 +141,11 @@ void Reader::get(GroupState& to, const overlay::GroupState& from, std::string_vi
   to.epoch = from.epoch();
   to.version = from.version();
   to.created = from.created();
+  to.closed = position(from.closed());
+}
+
+Position Reader::position(const overlay::Position& from) const noexcept {
+  return {from.epoch(), from.sequence()};
 }
 
 Id Reader::group(const std::string& bytes, std::uint32_t number) {

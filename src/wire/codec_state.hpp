@@ -26,6 +26,7 @@ class TableRow;
 class GroupName;
 class MessageId;
 class GroupState;
+class Position;
 }  // namespace canopy::overlay
 
 namespace canopy::wire::detail {
@@ -54,6 +55,13 @@ class Writer {
   void put(overlay::GroupName* to, const GroupName& from);
   void put(overlay::MessageId* to, const MessageId& from);
   void put(overlay::GroupState* to, const GroupState& from);
+  void put(overlay::Position* to, const Position& from);
+
+  // Not at all if there is none.
+  template <class Mutable>
+  void put_position(const Position& from, Mutable to) {
+    if (from != Position{}) put(to(), from);
+  }
 
   // Lists of any of the above, up to a bound.
   template <class List, class T>
@@ -112,6 +120,7 @@ class Reader {
   void get(GroupName& to, const overlay::GroupName& from, std::string_view field);
   void get(MessageId& to, const overlay::MessageId& from, std::string_view field);
   void get(GroupState& to, const overlay::GroupState& from, std::string_view field);
+  Position position(const overlay::Position& from) const noexcept;
 
   // A peer that the message cannot do without.
   template <class Proto>

@@ -34,6 +34,11 @@ struct Decoder {
 
   static GroupName group_name(const pb::GroupName& in) { return {in.name(), in.creator()}; }
 
+  GroupMode mode(std::uint32_t in) {
+    if (in > static_cast<std::uint32_t>(GroupMode::durable)) ok = false;
+    return in == 0 ? GroupMode::best_effort : static_cast<GroupMode>(in);
+  }
+
   MessageId message_id(const pb::MessageId& in) {
     return {id(in.publisher()), in.incarnation(), in.sequence()};
   }
@@ -77,7 +82,7 @@ struct Decoder {
   }
 
   Tree tree(const pb::Tree& in) {
-    Tree out{group_name(in.group()), id(in.group_id()), {}, in.complete()};
+    Tree out{group_name(in.group()), id(in.group_id()), {}, in.complete(), mode(in.mode())};
     for (const pb::TreeNode& node : in.nodes()) {
       TreeNode& added = out.nodes.emplace_back();
       added.peer = peer(node.peer());
@@ -98,6 +103,7 @@ struct Decoder {
       added.member = group.member();
       added.root = group.root();
       added.attached = group.attached();
+      added.mode = mode(group.mode());
       if (group.has_parent()) added.parent = peer(group.parent());
       added.depth = group.depth();
       added.children = group.children();
@@ -194,7 +200,13 @@ class RequestWriter {
   Result operator()(const Shutdown&) { return out_.mutable_shutdown(), Buffer(); }
   Result operator()(const GetRoute& in) { return out_.set_route(bytes_of(in.key)), Buffer(); }
   Result operator()(const GetTree& in) { return put(*out_.mutable_tree(), in.group), Buffer(); }
-  Result operator()(const Create& in) { return put(*out_.mutable_create(), in.group), Buffer(); }
+  Result operator()(const Create& in) {
+    pb::Create& out = *out_.mutable_create();
+    out.set_name(in.group.name);
+    out.set_creator(in.group.creator);
+    out.set_mode(static_cast<std::uint32_t>(in.mode));
+    return Buffer();
+  }
   Result operator()(const Join& in) { return put(*out_.mutable_join(), in.group), Buffer(); }
   Result operator()(const Publish& in) {
     pb::Publish& publish = *out_.mutable_publish();
@@ -273,6 +285,7 @@ class AnswerWriter {
     put(*out.mutable_group(), in.group);
     out.set_group_id(bytes_of(in.group_id));
     out.set_complete(in.complete);
+    out.set_mode(static_cast<std::uint32_t>(in.mode));
     for (const TreeNode& node : in.nodes) {
       pb::TreeNode& added = *out.add_nodes();
       put(*added.mutable_peer(), node.peer);
@@ -292,6 +305,7 @@ class AnswerWriter {
       added.set_member(group.member);
       added.set_root(group.root);
       added.set_attached(group.attached);
+      added.set_mode(static_cast<std::uint32_t>(group.mode));
       if (group.parent) put(*added.mutable_parent(), *group.parent);
       added.set_depth(group.depth);
       added.set_children(group.children);
@@ -329,6 +343,7 @@ class AnswerWriter {
   }
   Result operator()(const Lost& in) {
     out_.mutable_lost()->set_count(in.count);
+    out_.mutable_lost()->set_on_the_way(in.on_the_way);
     return Buffer();
   }
   Result operator()(const Bridges& in) {
@@ -400,7 +415,10 @@ Decoded<RequestEnvelope> decode_request(const Frame& frame) {
     case pb::Request::kGroups: out.request = GetGroups{}; break;
     case pb::Request::kRoute: out.request = GetRoute{decoder.id(in.route())}; break;
     case pb::Request::kTree: out.request = GetTree{Decoder::group_name(in.tree())}; break;
-    case pb::Request::kCreate: out.request = Create{Decoder::group_name(in.create())}; break;
+    case pb::Request::kCreate:
+      out.request =
+          Create{{in.create().name(), in.create().creator()}, decoder.mode(in.create().mode())};
+      break;
     case pb::Request::kJoin: out.request = Join{Decoder::group_name(in.join())}; break;
     case pb::Request::kCancel: out.request = Cancel{}; break;
     case pb::Request::kPublish:
@@ -465,7 +483,7 @@ Decoded<AnswerEnvelope> decode_answer(const Frame& frame) {
     case pb::Answer::kGap:
       out.answer = Gap{in.gap().epoch(), in.gap().first(), in.gap().last()};
       break;
-    case pb::Answer::kLost: out.answer = Lost{in.lost().count()}; break;
+    case pb::Answer::kLost: out.answer = Lost{in.lost().count(), in.lost().on_the_way()}; break;
     case pb::Answer::kQueueAnswer:
       out.answer = QueueAnswer{in.queue_answer().status(), frame.body};
       break;

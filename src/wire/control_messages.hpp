@@ -46,6 +46,7 @@ struct GetTree {
 };
 struct Create {
   GroupName group;
+  GroupMode mode = GroupMode::best_effort;
   friend bool operator==(const Create&, const Create&) = default;
 };
 struct Join {
@@ -176,6 +177,7 @@ struct Tree {
   Id group_id;
   std::vector<TreeNode> nodes;  // root first, then level by level; a part of them
   bool complete = false;
+  GroupMode mode = GroupMode::best_effort;
   friend bool operator==(const Tree&, const Tree&) = default;
 };
 
@@ -189,6 +191,7 @@ struct Group {
   std::uint32_t depth = 0;  // edges from the root, as far as known
   std::uint64_t children = 0;
   std::uint64_t subscriptions = 0;
+  GroupMode mode = GroupMode::best_effort;
   friend bool operator==(const Group&, const Group&) = default;
 };
 
@@ -230,6 +233,7 @@ struct Gap {
 
 struct Lost {
   std::uint64_t count = 0;
+  bool on_the_way = false;  // in the tree; else for want of a quicker reader
   friend bool operator==(const Lost&, const Lost&) = default;
 };
 

@@ -58,6 +58,10 @@ enum class Kind : std::uint8_t {
   root_state_request = 0x54,
   root_state_reply = 0x55,
   relocation = 0x56,
+  epoch_start = 0x57,
+  lost_up_to = 0x58,
+  latest_position = 0x59,
+  refill_request = 0x5a,
 };
 
 inline constexpr Kind first_scribe_kind = Kind::group_join;
@@ -152,6 +156,17 @@ template <>
 inline constexpr KindInfo kind_info<RootStateReply>{Kind::root_state_reply, "RootStateReply"};
 template <>
 inline constexpr KindInfo kind_info<Relocation>{Kind::relocation, "Relocation"};
+// These two among multicasts, the third after them.
+template <>
+inline constexpr KindInfo kind_info<EpochStart>{Kind::epoch_start, "EpochStart",
+                                                TrafficClass::bulk};
+template <>
+inline constexpr KindInfo kind_info<LostUpTo>{Kind::lost_up_to, "LostUpTo", TrafficClass::bulk};
+template <>
+inline constexpr KindInfo kind_info<LatestPosition>{Kind::latest_position, "LatestPosition",
+                                                    TrafficClass::bulk};
+template <>
+inline constexpr KindInfo kind_info<RefillRequest>{Kind::refill_request, "RefillRequest"};
 
 // Carried under its own kind, whatever that is.
 template <>

@@ -31,6 +31,15 @@ struct MessageId {
   friend auto operator<=>(const MessageId&, const MessageId&) = default;
 };
 
+// A place in an ordered group's order. Epochs only grow; multicasts of one count
+// from 1, and 0 is the epoch's start. The default stands for none.
+struct Position {
+  std::uint64_t epoch = 0;
+  std::uint64_t sequence = 0;
+  explicit operator bool() const noexcept { return epoch != 0; }
+  friend auto operator<=>(const Position&, const Position&) = default;
+};
+
 enum class GroupMode : std::uint8_t { best_effort = 1, ordered = 2, durable = 3 };
 enum class AckMode : std::uint8_t { none = 0, root = 1, members = 2 };
 
@@ -43,6 +52,8 @@ struct GroupState {
   std::uint64_t epoch = 0;
   std::uint64_t version = 0;
   bool created = false;  // by a create: kept while nobody is in the tree, else forgotten
+  // In a handover of an ordered group: the position that the old root ended at.
+  Position closed = {};
 };
 
 // --- Routed to the group's id ---
@@ -58,6 +69,7 @@ struct GroupJoin {
   std::uint32_t nonce = 0;
   std::uint8_t detours = 0;  // random first hops still to take, to get out of a loop
   std::uint32_t entries = 0;
+  Position position = {};  // ordered: up to here the child has everything
 };
 
 struct GroupCreate {
@@ -73,6 +85,7 @@ struct Publish {
   MessageId id = {};
   PeerRef origin = {};
   AckMode ack = AckMode::none;
+  std::uint64_t after = 0;  // ordered: the publisher's message before it, if that is unconfirmed
   Buffer body = {};
 };
 
@@ -98,6 +111,7 @@ struct JoinAck {
   Id group = {};
   std::uint32_t nonce = 0;
   Peers root_path = {};
+  Position position = {};  // ordered: up to here the sender has everything
 };
 
 enum class JoinRefusal : std::uint8_t { loop = 1, name_conflict = 2, limit = 3, denied = 4 };
@@ -125,7 +139,8 @@ struct RootPathUpdate {
   Peers root_path = {};
 };
 
-// Along the tree's edges. epoch and sequence are 0 in best-effort groups.
+// Along the tree's edges. In a best-effort group the epoch is 0, and the sequence
+// a number by which members count what they miss (scribe/loss_meter.hpp).
 struct Multicast {
   Id group = {};
   MessageId id = {};
@@ -134,6 +149,39 @@ struct Multicast {
   std::uint8_t stripe = 0;
   Buffer key = {};
   Buffer body = {};
+};
+
+// --- Ordered groups: what travels among the multicasts, in order ---
+
+// The epoch begins. `previous` is the last position before it that its root
+// knows of; exact: there is none between.
+struct EpochStart {
+  Id group = {};
+  std::uint64_t epoch = 0;
+  Position previous = {};
+  bool exact = false;
+};
+
+// Nobody has any more what lies between the receiver's position and this one,
+// itself included.
+struct LostUpTo {
+  Id group = {};
+  Position position = {};
+};
+
+// The sender's latest position, once a group has fallen quiet: what was last may
+// have got lost.
+struct LatestPosition {
+  Id group = {};
+  Position position = {};
+};
+
+// The sender has everything up to `after`, and wants what follows; up to, and
+// without, `before` if that is given.
+struct RefillRequest {
+  Id group = {};
+  Position after = {};
+  Position before = {};
 };
 
 // Per neighbour, in both roles at once: an order-independent hash and the
@@ -160,8 +208,9 @@ struct PublishAck {
   MessageId id = {};
   std::uint16_t error = 0;  // canopy::errc
   PeerRef root = {};        // for the publisher's cache
-  std::uint64_t epoch = 0;
+  std::uint64_t epoch = 0;  // 0 in an ordered group: its position is not known any more
   std::uint64_t sequence = 0;
+  bool ordered = false;  // the group
 };
 
 // Tells a publisher who routed, without asking for an ack, where the root is.
@@ -217,6 +266,7 @@ struct TreeReply {
   Peers children = {};
   bool more_children = false;       // than one list may hold
   std::uint32_t round_trip_us = 0;  // to its parent; 0: not measured
+  Position position = {};           // ordered: up to here the peer has everything
 };
 
 // The sender is to be relieved of the receiver, its child, which looks for the

@@ -160,7 +160,8 @@ TEST_F(NodeTest, RefusesWhatCannotBe) {
   Node& node = start("a");
   EXPECT_EQ(error_of(node.async_join({"", ""}, {}, use_future)), errc::bad_name);
   EXPECT_EQ(error_of(node.async_join({std::string(256, 'x'), ""}, {}, use_future)), errc::bad_name);
-  EXPECT_EQ(error_of(node.async_create({"new\nline", ""}, use_future)), errc::bad_name);
+  EXPECT_EQ(error_of(node.async_create({"new\nline", ""}, GroupMode::best_effort, use_future)),
+            errc::bad_name);
   const Payload large(std::string((1U << 20) + 1, 'x'));
   EXPECT_EQ(error_of(node.async_publish({"g", ""}, large, {}, use_future)), errc::too_large);
   PublishOptions members;
@@ -172,7 +173,8 @@ TEST_F(NodeTest, RefusesWhatCannotBe) {
 
 TEST_F(NodeTest, OperationsBeforeTheStartFailButStatusWorks) {
   Node& node = add(options("a"));
-  EXPECT_EQ(error_of(node.async_create({"g", ""}, use_future)), errc::not_active);
+  EXPECT_EQ(error_of(node.async_create({"g", ""}, GroupMode::best_effort, use_future)),
+            errc::not_active);
   EXPECT_EQ(wait(node.async_status(use_future)).state, NodeState::created);
 }
 
@@ -231,7 +233,8 @@ TEST_F(NodeTest, StoppingDetachesSubscriptionsAndRefusesMore) {
   wait(std::move(stopped));
   const auto events = wait(group.async_receive(1, use_future));
   EXPECT_EQ(std::get<Detached>(events.at(0)).reason, errc::shutting_down);
-  EXPECT_EQ(error_of(node.async_create({"g", ""}, use_future)), errc::shutting_down);
+  EXPECT_EQ(error_of(node.async_create({"g", ""}, GroupMode::best_effort, use_future)),
+            errc::shutting_down);
   wait(node.async_stop(use_future));  // again: nothing to do
 }
 

@@ -33,8 +33,16 @@ void Box::wake_at(MonoTime deadline) {
 }
 
 void Box::multicast(const wire::Multicast& message) {
-  delivered.push_back({message.group, message.id, std::string(message.body.view()), net.now_});
+  delivered.push_back({message.group,
+                       message.id,
+                       std::string(message.body.view()),
+                       net.now_,
+                       {message.epoch, message.sequence}});
 }
+
+void Box::lost(const Id&, std::uint64_t count) { told_lost += count; }
+
+void Box::gap(const Id&, const Missed& missed) { gaps.push_back(missed); }
 
 bool Box::anycast(const wire::Anycast& message) {
   if (willing) anycasts.emplace_back(message.body.view());
@@ -201,10 +209,11 @@ boost::system::error_code MiniNet::join(PeerRef ref, const wire::GroupName& name
   return result;
 }
 
-boost::system::error_code MiniNet::create(PeerRef ref, const wire::GroupName& name) {
+boost::system::error_code MiniNet::create(PeerRef ref, const wire::GroupName& name,
+                                          wire::GroupMode mode) {
   boost::system::error_code result;
   bool done = false;
-  boxes_.at(ref)->scribe().create(name, [&](boost::system::error_code error) {
+  boxes_.at(ref)->scribe().create(name, mode, [&](boost::system::error_code error) {
     result = error;
     done = true;
   });

@@ -28,6 +28,7 @@ struct Delivered {
   wire::MessageId id;
   std::string text;
   MonoTime at{};
+  wire::Position position = {};
 };
 
 class Box final : public wire::Env, public Events {
@@ -43,6 +44,8 @@ class Box final : public wire::Env, public Events {
 
   // Events
   void multicast(const wire::Multicast& message) override;
+  void gap(const Id& group, const Missed& missed) override;
+  void lost(const Id& group, std::uint64_t count) override;
   bool anycast(const wire::Anycast& message) override;
   void detached(const Id& group, boost::system::error_code reason) override;
 
@@ -54,6 +57,8 @@ class Box final : public wire::Env, public Events {
   bool hung = false;
   bool willing = true;  // to take anycasts
   std::vector<Delivered> delivered;
+  std::vector<Missed> gaps;
+  std::uint64_t told_lost = 0;
   std::vector<std::string> anycasts;
   std::vector<boost::system::error_code> detachments;
   std::deque<std::pair<PeerRef, wire::Message>> inbox;  // while hung
@@ -102,7 +107,8 @@ class MiniNet {
 
   // --- Operations, run until they are complete ---
   boost::system::error_code join(PeerRef ref, const wire::GroupName& name);
-  boost::system::error_code create(PeerRef ref, const wire::GroupName& name);
+  boost::system::error_code create(PeerRef ref, const wire::GroupName& name,
+                                   wire::GroupMode mode = wire::GroupMode::best_effort);
   PublishOutcome publish(PeerRef ref, const wire::GroupName& name, const std::string& text,
                          wire::AckMode ack = wire::AckMode::root);
   // Starts one and forgets it.

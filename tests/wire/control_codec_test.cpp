@@ -90,6 +90,7 @@ TEST(ControlCodec, requests_come_back_as_they_were) {
   comes_back(GetRoute{Id::hash_of("key")});
   comes_back(GetTree{prices});
   comes_back(Create{prices});
+  comes_back(Create{prices, GroupMode::ordered});
   comes_back(Join{{"prices", ""}});
   comes_back(Cancel{});
   comes_back(Publish{prices, AckMode::none, some_content()});
@@ -137,7 +138,8 @@ TEST(ControlCodec, answers_come_back_as_they_were) {
   comes_back(Joined{prices, Id::hash_of("x")});
   comes_back(Message{message_id, 3, 4, true, some_content()});
   comes_back(Gap{1, 2, 3});
-  comes_back(Lost{12});
+  comes_back(Lost{12, false});
+  comes_back(Lost{12, true});
   comes_back(QueueAnswer{200, Buffer::copy_of(R"({"Messages":[]})")});
   comes_back(QueueAnswer{400, {}});
   comes_back(Bridges{{{prices,

@@ -57,6 +57,12 @@ std::string ack_mode(const std::string& text) {
   return text == "none" || text == "root" ? "" : "'" + text + "' is not allowed: give none or root";
 }
 
+std::string group_mode(const std::string& text) {
+  return text == "best-effort" || text == "ordered"
+             ? ""
+             : "'" + text + "' is not allowed: give best-effort or ordered";
+}
+
 // A key's size is one byte of the content, a value's two (wire/content.hpp).
 constexpr std::size_t header_key_bytes_max = 0xff;
 constexpr std::size_t header_value_bytes_max = 0xffff;
@@ -140,6 +146,13 @@ class Parser {
         add("create", "Make a group known before anybody joins it (joining does so, too)",
             [this] { finish_create(); });
     add_group(command, create_.group);
+    command.option("--mode", mode_, "What it promises its members (best-effort, the default)")
+        .check(group_mode)
+        .value_name("best-effort|ordered");
+    command.footer(
+        "best-effort  a message may be lost where the tree is being repaired.\n"
+        "ordered      all members get the same messages in the same order; what is missing is\n"
+        "             filled in, or told as a gap. Who joins a group follows its mode.");
 
     command = add("join", "Join groups and print what is published, until Ctrl-C",
                   [this] { finish_join(); });
@@ -205,6 +218,7 @@ class Parser {
 
   void finish_create() {
     parse_group(create_.group);
+    if (mode_ == "ordered") create_.mode = wire::GroupMode::ordered;
     arguments_.command = create_;
   }
 
@@ -257,6 +271,7 @@ class Parser {
   std::string key_;
   std::vector<std::string> headers_;
   std::string ack_;
+  std::string mode_;
   std::optional<cli::Option> text_;
   StatusCommand status_;
   RouteCommand route_;

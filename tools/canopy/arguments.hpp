@@ -27,6 +27,7 @@ struct RouteCommand {
 };
 struct CreateCommand {
   std::string group;
+  wire::GroupMode mode = wire::GroupMode::best_effort;
 };
 struct JoinCommand {
   std::vector<std::string> groups;

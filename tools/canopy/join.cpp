@@ -140,10 +140,12 @@ class Joining {
     if (context_.json) {
       json::object object = event("lost", member);
       object["count"] = lost.count;
+      object["on_the_way"] = lost.on_the_way;
       print_json(object);
     } else {
-      complain(fmt::format("{}: {} messages lost, because this command reads too slowly",
-                           member.label, lost.count));
+      complain(fmt::format(
+          "{}: {} messages lost, because {}", member.label, lost.count,
+          lost.on_the_way ? "a peer on their way has failed" : "this command reads too slowly"));
     }
   }
 
@@ -155,8 +157,10 @@ class Joining {
       object["last"] = gap.last;
       print_json(object);
     } else {
-      complain(fmt::format("{}: messages {} to {} could not be got any more", member.label,
-                           gap.first, gap.last));
+      const std::string range = gap.last == 0 ? fmt::format("{} and later", gap.first)
+                                              : fmt::format("{} to {}", gap.first, gap.last);
+      complain(fmt::format("{}: messages {} of epoch {:x} could not be got any more", member.label,
+                           range, gap.epoch));
     }
   }
 
@@ -190,16 +194,18 @@ int run(Context& context, const JoinCommand& command) { return Joining(context, 
 int run(Context& context, const CreateCommand& command) {
   const std::string cluster = cluster_name(context);
   wire::GroupName group = parse_group(command.group);
-  context.client.ask<control::Done>(control::Create{group}, context.deadline());
+  context.client.ask<control::Done>(control::Create{group, command.mode}, context.deadline());
   if (group.creator.empty()) group.creator = cluster;
   const Id id = id_of(group);
   if (context.json) {
     json::object object;
     put_group(object, group);
     object["group_id"] = id.to_hex();
+    object["mode"] = text_of(command.mode);
     print_json(object);
   } else {
-    print_line(fmt::format("created {} ({})", display_name(group, cluster), id.to_hex()));
+    print_line(fmt::format("created {} ({}), {}", display_name(group, cluster), id.to_hex(),
+                           text_of(command.mode)));
   }
   return 0;
 }

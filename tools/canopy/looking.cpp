@@ -178,10 +178,11 @@ int run(Context& context, const GroupsCommand&) {
     print_json(object);
     return 0;
   }
-  std::vector<std::vector<std::string>> rows{{"GROUP", "ID", "ROLE", "PARENT", "CHILDREN"}};
+  std::vector<std::vector<std::string>> rows{{"GROUP", "ID", "MODE", "ROLE", "PARENT", "CHILDREN"}};
   for (const control::Group& group : groups.groups) {
-    rows.push_back({display_name(group.name, cluster), short_id(group.id), role_of(group),
-                    group.parent ? group.parent->name : "-", std::to_string(group.children)});
+    rows.push_back({display_name(group.name, cluster), short_id(group.id), text_of(group.mode),
+                    role_of(group), group.parent ? group.parent->name : "-",
+                    std::to_string(group.children)});
   }
   print(table(rows));
   return 0;

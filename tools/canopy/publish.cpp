@@ -121,6 +121,10 @@ class Publishing {
     json::object object;
     put_group(object, group_);
     object["id"] = tools::to_json(published.id);
+    if (published.epoch != 0) {
+      object["epoch"] = published.epoch;
+      object["position"] = published.position;
+    }
     object["ack"] = command_.ack == wire::AckMode::none ? "none" : "root";
     if (published.root)
       object["root"] = tools::to_json(*published.root);

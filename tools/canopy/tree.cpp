@@ -112,6 +112,7 @@ class TreeView {
     json::object object;
     put_group(object, tree_.group);
     object["group_id"] = tree_.group_id.to_hex();
+    object["mode"] = text_of(tree_.mode);
     object["complete"] = tree_.complete;
     object["nodes"] = std::move(nodes);
     return object;
@@ -197,8 +198,8 @@ int run(Context& context, const TreeCommand& command) {
   } else if (command.dot) {
     print(view.dot());
   } else {
-    print_line(fmt::format("{}  {}  {}", display_name(tree.group, cluster), short_id(tree.group_id),
-                           view.summary()));
+    print_line(fmt::format("{}  {}  {}, {}", display_name(tree.group, cluster),
+                           short_id(tree.group_id), text_of(tree.mode), view.summary()));
     print(view.drawing());
   }
   if (!tree.complete)

@@ -53,6 +53,15 @@ json::object to_json(const wire::control::Status& status) {
   return object;
 }
 
+const char* text_of(wire::GroupMode mode) noexcept {
+  switch (mode) {
+    case wire::GroupMode::best_effort: break;
+    case wire::GroupMode::ordered: return "ordered";
+    case wire::GroupMode::durable: return "durable";
+  }
+  return "best-effort";
+}
+
 json::object to_json(const wire::control::Group& group) {
   json::object object;
   put_group(object, group.name);
@@ -60,6 +69,7 @@ json::object to_json(const wire::control::Group& group) {
   object["root"] = group.root;
   object["member"] = group.member;
   object["attached"] = group.attached;
+  object["mode"] = text_of(group.mode);
   if (group.parent)
     object["parent"] = to_json(*group.parent);
   else

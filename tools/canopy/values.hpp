@@ -19,6 +19,8 @@ std::string first_address(const wire::control::Peer& peer);  // "-" without any
 // "NAME@CREATOR", or "NAME" when the creator is the default one.
 std::string display_name(const wire::GroupName& group, const std::string& default_creator);
 
+const char* text_of(wire::GroupMode mode) noexcept;
+
 boost::json::object to_json(const wire::control::Peer& peer);
 boost::json::object to_json(const wire::control::Status& status);
 boost::json::object to_json(const wire::control::Group& group);

@@ -23,7 +23,7 @@ class NodeRef {
   void start(Completion<> done) const;
   void stop(Completion<> done) const;
   void wait(Completion<> done) const;
-  void create(GroupName group, Completion<> done) const;
+  void create(GroupName group, GroupMode mode, Completion<> done) const;
   void join(GroupName group, JoinOptions options, Completion<Subscription> done) const;
   void publish(GroupName group, Payload payload, PublishOptions options,
                Completion<PublishResult> done) const;

@@ -1,0 +1,58 @@
+// What one node keeps for an ordered group beside its place in the tree: its
+// stream, what it owes to others, and, at the root, the sequencer. Owned by its
+// Group; Ordering works on it. Not thread-safe.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+
+#include "base/time.hpp"
+#include "scribe/config.hpp"
+#include "scribe/duplicate_window.hpp"
+#include "scribe/order_stream.hpp"
+#include "scribe/refills.hpp"
+#include "scribe/sequencer.hpp"
+#include "scribe/waiting_publishes.hpp"
+
+namespace canopy::scribe {
+
+struct GroupOrder {
+  GroupOrder(const Id& group, OrderStream::Room& room, const Config& config)
+      : stream(group, room, config.history_bytes_max),
+        waiting(config.held_publishes_max, config.held_bytes_max) {}
+
+  OrderStream stream;
+  Refills refills;
+  DuplicateWindow seen;
+  MonoTime advanced_at{};  // when the stream went on last
+  wire::Position highest;  // that any peer is known to have got to
+
+  // At the root.
+  std::unique_ptr<Sequencer> sequencer;
+  bool frozen = false;  // on its way to another root: no place is given any more
+  WaitingPublishes waiting;
+
+  // The hole that is being closed, from the parent's history.
+  OrderStream::Hole hole;
+  MonoTime ask_at = never;
+  MonoTime give_up_at = never;
+
+  // What others are owed that is not here any more, from the parent's as well.
+  MonoTime fetch_at = never;
+  MonoTime fetch_give_up_at = never;
+
+  MonoTime refill_at = never;  // the next batch of what others are owed
+  MonoTime expire_at = never;  // what is old in the history
+
+  // Telling children the latest position while nothing else is told.
+  MonoTime remind_at = never;
+  MonoTime sent_at{};
+  unsigned reminders = 0;
+
+  MonoTime scheduled = never;  // when Ordering is to look at it again
+  MonoTime next_deadline() const noexcept {
+    return std::min({ask_at, fetch_at, refill_at, expire_at, remind_at});
+  }
+};
+
+}  // namespace canopy::scribe

@@ -1,0 +1,399 @@
+// Ordered groups on a small network: one order, every loss filled or told.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include <canopy/error.hpp>
+
+#include "scribe/mini_net.hpp"
+
+namespace canopy::scribe::test {
+namespace {
+
+class OrderingTest : public testing::TestWithParam<std::uint64_t> {
+ protected:
+  OrderingTest() : net(GetParam()) {}
+
+  // A tree with forwarders; every third peer stays outside.
+  void grow(std::size_t count, wire::GroupMode mode = wire::GroupMode::ordered) {
+    net.build(count);
+    for (Box* box : net.live()) refs.push_back(box->ref);
+    ASSERT_FALSE(net.create(refs[0], prices, mode));
+    for (std::size_t i = 0; i < refs.size(); ++i) {
+      if (i % 3 == 0) continue;
+      ASSERT_FALSE(net.join(refs[i], prices));
+      members.push_back(refs[i]);
+    }
+    net.run_for(1s);
+    ASSERT_EQ(net.faults(group), std::vector<std::string>{});
+    ASSERT_GE(net.forwarders(group).size(), 2u);
+  }
+
+  PeerRef root() { return net.closest_live(group); }
+  PeerRef outsider() {
+    for (const PeerRef ref : refs) {
+      if (net[ref].alive && !net[ref].scribe().view(group)) return ref;
+    }
+    return refs.front();
+  }
+
+  void publish_for(Duration span, PeerRef publisher, wire::AckMode ack = wire::AckMode::root) {
+    const MonoTime end = net.now() + span;
+    while (net.now() < end) {
+      net.shout(publisher, prices, std::to_string(published++), ack);
+      net.run_for(10ms);
+    }
+  }
+
+  std::vector<PeerRef> living_members() {
+    std::vector<PeerRef> living;
+    for (const PeerRef ref : members) {
+      if (net[ref].alive) living.push_back(ref);
+    }
+    return living;
+  }
+
+  // Everybody has every message, once, in the order of publishing, at the same
+  // place, and was told no gap.
+  void expect_everything_everywhere() {
+    for (const PeerRef ref : living_members()) {
+      const Box& box = net[ref];
+      ASSERT_EQ(box.delivered.size(), published) << net.table()[ref].name;
+      for (std::size_t i = 0; i < published; ++i) {
+        ASSERT_EQ(box.delivered[i].text, std::to_string(i)) << net.table()[ref].name;
+      }
+      EXPECT_TRUE(box.gaps.empty()) << net.table()[ref].name;
+    }
+    expect_one_order();
+  }
+
+  void expect_one_order() {
+    std::map<wire::Position, std::string> order;
+    for (const PeerRef ref : living_members()) {
+      wire::Position last;
+      for (const Delivered& message : net[ref].delivered) {
+        EXPECT_LT(last, message.position);
+        last = message.position;
+        const auto [place, fresh] = order.try_emplace(message.position, message.text);
+        EXPECT_EQ(place->second, message.text);
+      }
+    }
+  }
+
+  Counters total() {
+    Counters sum;
+    for (Box* box : net.live()) {
+      const Counters& one = box->scribe().counters();
+      sum.order_refilled += one.order_refilled;
+      sum.refills_requested += one.refills_requested;
+      sum.refills_sent += one.refills_sent;
+      sum.order_gaps += one.order_gaps;
+      sum.duplicates_dropped += one.duplicates_dropped;
+      sum.publishes_early += one.publishes_early;
+    }
+    return sum;
+  }
+
+  static bool is_item(const wire::Message& message) {
+    return std::holds_alternative<wire::Multicast>(message);
+  }
+
+  MiniNet net;
+  const Id group = group_id(prices, Id::bits);
+  std::vector<PeerRef> refs;
+  std::vector<PeerRef> members;
+  std::size_t published = 0;
+};
+
+TEST_P(OrderingTest, EverybodyGetsOneOrder) {
+  grow(30);
+  const PeerRef a = refs[0];
+  const PeerRef b = refs[1];
+  for (int i = 0; i < 50; ++i) {
+    net.shout(a, prices, "a" + std::to_string(i), wire::AckMode::root);
+    net.shout(b, prices, "b" + std::to_string(i), wire::AckMode::none);
+    net.run_for(1ms);
+  }
+  net.run_for(3s);
+  for (const PeerRef ref : members) {
+    EXPECT_EQ(net[ref].delivered.size(), 100u);
+    EXPECT_TRUE(net[ref].gaps.empty());
+  }
+  expect_one_order();
+}
+
+TEST_P(OrderingTest, APublishIsToldItsPosition) {
+  grow(30);
+  const PublishOutcome first = net.publish(refs[0], prices, "one");
+  const PublishOutcome second = net.publish(refs[0], prices, "two");
+  EXPECT_NE(first.epoch, 0u);
+  EXPECT_EQ(second.epoch, first.epoch);
+  EXPECT_EQ(second.sequence, first.sequence + 1);
+  net.run_for(1s);
+  EXPECT_EQ(net[members[0]].delivered.back().position,
+            (wire::Position{second.epoch, second.sequence}));
+}
+
+TEST_P(OrderingTest, AMemberThatComesLaterBeginsWhereTheOrderStands) {
+  grow(30);
+  publish_for(200ms, refs[0]);
+  net.run_for(1s);
+  const PeerRef late = outsider();
+  ASSERT_FALSE(net.join(late, prices));
+  net.publish(refs[0], prices, "for all");
+  net.run_for(1s);
+  ASSERT_EQ(net[late].delivered.size(), 1u);
+  EXPECT_EQ(net[late].delivered[0].text, "for all");
+  EXPECT_TRUE(net[late].gaps.empty());
+}
+
+TEST_P(OrderingTest, WhatLinksLoseIsFilled) {
+  grow(30);
+  Random random(GetParam());
+  net.lost = [&](PeerRef, PeerRef, const wire::Message& message) {
+    return is_item(message) && random.chance(0.2);
+  };
+  publish_for(2s, refs[0]);
+  net.lost = nullptr;
+  net.run_for(5s);
+  expect_everything_everywhere();
+  EXPECT_GT(total().refills_sent, 0u);
+}
+
+TEST_P(OrderingTest, TheLostEndOfABurstIsNoticed) {
+  grow(30);
+  publish_for(500ms, refs[0]);
+  net.lost = [&](PeerRef, PeerRef, const wire::Message& message) { return is_item(message); };
+  publish_for(50ms, refs[0]);
+  net.run_for(50ms);
+  net.lost = nullptr;
+  // Within two heartbeats a level of the tree.
+  const Duration limit = 2 * net.config.scribe.heartbeat_interval;
+  const bool all = net.run_until(
+      [&] {
+        return std::ranges::all_of(
+            members, [&](PeerRef ref) { return net[ref].delivered.size() == published; });
+      },
+      limit);
+  EXPECT_TRUE(all);
+  expect_everything_everywhere();
+}
+
+TEST_P(OrderingTest, AQuietGroupCostsNothing) {
+  grow(30);
+  publish_for(100ms, refs[0]);
+  net.run_for(60s);
+  const std::uint64_t told = net.sent("LatestPosition");
+  const std::uint64_t asked = net.sent("RefillRequest");
+  net.run_for(600s);
+  EXPECT_EQ(net.sent("LatestPosition"), told);
+  EXPECT_EQ(net.sent("RefillRequest"), asked);
+}
+
+TEST_P(OrderingTest, ForwardersThatDieCostNothing) {
+  grow(40);
+  const PeerRef publisher = outsider();
+  for (int round = 0; round < 4; ++round) {
+    publish_for(500ms, publisher);
+    std::vector<PeerRef> forwarders = net.forwarders(group);
+    std::erase(forwarders, publisher);
+    if (forwarders.empty()) break;
+    net.kill(forwarders[net.random().below(forwarders.size())]);
+    publish_for(4s, publisher);
+  }
+  net.run_for(15s);
+  expect_everything_everywhere();
+}
+
+TEST_P(OrderingTest, ForwardersThatHangCostNothing) {
+  grow(40);
+  const PeerRef publisher = outsider();
+  std::vector<PeerRef> forwarders = net.forwarders(group);
+  std::erase(forwarders, publisher);
+  ASSERT_FALSE(forwarders.empty());
+  publish_for(500ms, publisher);
+  net.hang(forwarders[0]);
+  publish_for(8s, publisher);
+  net.wake_up(forwarders[0]);
+  publish_for(2s, publisher);
+  net.run_for(15s);
+  expect_everything_everywhere();
+}
+
+TEST_P(OrderingTest, ADepartingRootHandsTheOrderOver) {
+  grow(30);
+  const PeerRef publisher = outsider();
+  publish_for(500ms, publisher);
+  const PeerRef old = root();
+  net[old].peer->depart();
+  std::erase(members, old);
+  publish_for(3s, publisher);
+  net.kill(old);
+  publish_for(1s, publisher);
+  net.run_for(10s);
+  expect_everything_everywhere();
+}
+
+TEST_P(OrderingTest, ACloserRootTakesTheOrderOver) {
+  grow(30);
+  const PeerRef publisher = outsider();
+  const PeerRef old = root();
+  publish_for(200ms, publisher);
+  // Names until one is closer to the group than the root is.
+  std::string name;
+  for (int i = 0;; ++i) {
+    name = "newcomer-" + std::to_string(i);
+    if (closer_to(group, Id::hash_of(name), net.table().id(old))) break;
+  }
+  Box& newcomer = net.begin_add(name);
+  publish_for(4s, publisher);
+  net.run_for(5s);
+  EXPECT_TRUE(newcomer.scribe().view(group)->root);
+  expect_everything_everywhere();
+}
+
+TEST_P(OrderingTest, AHandoverThatIsToldTwiceIsTakenOnce) {
+  grow(30);
+  const PeerRef publisher = outsider();
+  publish_for(500ms, publisher);
+  const PeerRef old = root();
+  int confirmations = 0;
+  net.lost = [&](PeerRef, PeerRef to, const wire::Message& message) {
+    return to == old && std::holds_alternative<wire::RootStatesAck>(message) &&
+           confirmations++ == 0;
+  };
+  net[old].peer->depart();
+  std::erase(members, old);
+  publish_for(3s, publisher);
+  net.kill(old);
+  publish_for(1s, publisher);
+  net.run_for(10s);
+  EXPECT_GE(confirmations, 2);
+  expect_everything_everywhere();
+}
+
+TEST_P(OrderingTest, BestEffortMembersAreToldHowManyTheyMiss) {
+  grow(30, wire::GroupMode::best_effort);
+  const PeerRef publisher = outsider();
+  publish_for(100ms, publisher);
+  Random random(GetParam());
+  net.lost = [&](PeerRef, PeerRef, const wire::Message& message) {
+    return is_item(message) && random.chance(0.1);
+  };
+  publish_for(2s, publisher);
+  net.lost = nullptr;
+  std::vector<PeerRef> forwarders = net.forwarders(group);
+  std::erase(forwarders, publisher);
+  if (!forwarders.empty()) net.kill(forwarders.front());
+  publish_for(6s, publisher);
+  net.run_for(5s);
+  std::uint64_t lost = 0;
+  for (const PeerRef ref : living_members()) {
+    EXPECT_EQ(net[ref].delivered.size() + net[ref].told_lost, published);
+    EXPECT_EQ(net[ref].delivered.front().position.epoch, 0u);
+    lost += net[ref].told_lost;
+  }
+  EXPECT_GT(lost, 0u);
+}
+
+TEST_P(OrderingTest, ARootThatDiesBeginsANewEpochAndTellsAGap) {
+  grow(30);
+  const PeerRef publisher = outsider();
+  publish_for(1s, publisher);
+  const PeerRef old = root();
+  net.kill(old);
+  std::erase(members, old);
+  publish_for(6s, publisher);
+  net.run_for(10s);
+  for (const PeerRef ref : living_members()) {
+    const Box& box = net[ref];
+    ASSERT_EQ(box.gaps.size(), 1u) << net.table()[ref].name;
+    EXPECT_EQ(box.gaps[0].last, 0u);
+    EXPECT_NE(box.delivered.front().position.epoch, box.delivered.back().position.epoch);
+    EXPECT_EQ(box.gaps[0].epoch, box.delivered.front().position.epoch);
+    // What was published with the root's word is there: the publisher sent again.
+    std::set<std::string> got;
+    for (const Delivered& message : box.delivered) {
+      EXPECT_TRUE(got.insert(message.text).second) << message.text << " twice";
+    }
+    EXPECT_TRUE(got.contains(std::to_string(published - 1)));
+  }
+  expect_one_order();
+}
+
+TEST_P(OrderingTest, WhatOnePublishesKeepsItsOrderAcrossRetries) {
+  grow(30);
+  const PeerRef publisher = outsider();
+  net.publish(publisher, prices, std::to_string(published++));
+  Random random(GetParam());
+  net.lost = [&](PeerRef from, PeerRef, const wire::Message& message) {
+    return from == publisher && wire::type_name(message) == "Publish" && random.chance(0.2);
+  };
+  publish_for(3s, publisher);
+  net.lost = nullptr;
+  net.run_for(8s);
+  expect_everything_everywhere();
+  EXPECT_GT(total().publishes_early, 0u);
+}
+
+TEST_P(OrderingTest, WhatNobodyHasAnyMoreIsToldWithItsRange) {
+  net.config.scribe.history_bytes_max = 20'000;  // a few dozen messages
+  grow(30);
+  const PeerRef publisher = outsider();
+  publish_for(200ms, publisher);
+  // One member is cut off for longer than anybody remembers.
+  const PeerRef cut = members.back();
+  net.lost = [&](PeerRef, PeerRef to, const wire::Message&) { return to == cut; };
+  publish_for(2s, publisher);
+  net.lost = nullptr;
+  publish_for(1s, publisher);
+  net.run_for(15s);
+  const Box& box = net[cut];
+  ASSERT_FALSE(box.gaps.empty());
+  std::uint64_t told = 0;
+  for (const Missed& missed : box.gaps) {
+    ASSERT_NE(missed.last, 0u);
+    told += missed.last - missed.first + 1;
+  }
+  EXPECT_EQ(told + box.delivered.size(), published);
+  EXPECT_EQ(box.delivered.back().text, std::to_string(published - 1));
+}
+
+TEST_P(OrderingTest, AGroupHasOneMode) {
+  net.build(20);
+  const PeerRef ref = net.live().front()->ref;
+  ASSERT_FALSE(net.create(ref, prices, wire::GroupMode::ordered));
+  EXPECT_FALSE(net.create(ref, prices, wire::GroupMode::ordered));
+  EXPECT_EQ(net.create(ref, prices, wire::GroupMode::best_effort), errc::mode_conflict);
+  EXPECT_EQ(net.create(ref, {"logs", "ann"}, wire::GroupMode::durable), errc::unsupported);
+}
+
+TEST_P(OrderingTest, AGroupThatEverybodyHasForgottenButItsMembersStaysOrdered) {
+  grow(30);
+  publish_for(100ms, refs[0]);
+  net.run_for(1s);
+  // The root and all its replicas at once.
+  std::vector<PeerRef> closest;
+  for (unsigned i = 0; i < net.config.scribe.root_replicas; ++i) {
+    closest.push_back(root());
+    net.kill(closest.back());
+    std::erase(members, closest.back());
+  }
+  net.run_for(60s);
+  const PeerRef publisher = living_members().front();
+  net.publish(publisher, prices, "after all");
+  net.run_for(5s);
+  for (const PeerRef ref : living_members()) {
+    ASSERT_EQ(net[ref].count("after all"), 1u);
+    EXPECT_NE(net[ref].delivered.back().position.epoch, 0u);
+    EXPECT_FALSE(net[ref].gaps.empty());
+  }
+  expect_one_order();
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, OrderingTest, testing::Range<std::uint64_t>(1, 7));
+
+}  // namespace
+}  // namespace canopy::scribe::test
