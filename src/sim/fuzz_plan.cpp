@@ -35,6 +35,7 @@ Duration notice_time(const pastry::Config& config) {
 FuzzPlan::FuzzPlan(std::uint64_t s)
     : seed(s),
       random(s),
+      order_random_(s * 3 + 1),
       several_random_(~s),
       several_(several_random_.chance(0.7)),
       load_random_(~s ^ s << 32) {
@@ -43,6 +44,7 @@ FuzzPlan::FuzzPlan(std::uint64_t s)
   plan_use(MonoTime(10s), healed, 60);
   plan_faults();
   plan_load();
+  plan_bursts();
   std::stable_sort(acts.begin(), acts.end(),
                    [](const Act& a, const Act& b) { return a.at < b.at; });
 }
@@ -98,6 +100,20 @@ void FuzzPlan::plan_use(MonoTime from, MonoTime to, unsigned count) {
                     .kind = one_of(random, kinds),
                     .node = static_cast<std::uint32_t>(random.below(nodes)),
                     .other = static_cast<std::uint32_t>(random.below(groups))});
+  }
+}
+
+// Into ordered groups far more is published, so that every fault strikes messages
+// on their way.
+void FuzzPlan::plan_bursts() {
+  ordered_groups = static_cast<std::uint32_t>(order_random_.below(groups + 1));
+  if (ordered_groups == 0) return;
+  for (MonoTime at(20s); at < healed; at += order_random_.jittered(2s, 0.9)) {
+    acts.push_back({.at = at,
+                    .kind = ActKind::burst,
+                    .node = static_cast<std::uint32_t>(order_random_.below(nodes)),
+                    .other = static_cast<std::uint32_t>(order_random_.below(ordered_groups)),
+                    .amount = static_cast<double>(1 + order_random_.below(5))});
   }
 }
 

@@ -26,6 +26,7 @@ enum class ActKind : std::uint8_t {
   join_group,   //
   leave_group,  //
   publish,      //
+  burst,        // `amount` messages at once, into an ordered group
   // Faults of processes.
   crash,       //
   restart,     // of a crashed or departed one
@@ -51,7 +52,7 @@ struct Act {
   std::uint32_t node = 0;   // whom it concerns, by order of starting
   std::uint32_t other = 0;  // contact, group or other end
   Duration span{};
-  double amount = 0;  // probability, or parts per million of drift
+  double amount = 0;  // probability, parts per million of drift, or messages
   // A crash, hang or departure may strike several at once: `node` and those next
   // to it on the ring, or as many of which no two are neighbours.
   std::uint32_t struck = 1;
@@ -66,11 +67,12 @@ struct FuzzPlan {
   bool wan = false;
   std::uint32_t nodes = 0;
   std::uint32_t groups = 0;
-  std::vector<Act> acts;  // in the order of their times
-  MonoTime calm;          // growth is over: faults begin
-  MonoTime healed;        // all faults end
-  MonoTime end;           // everything must have come right by now
-  Random random;          // for what the run decides on the way
+  std::uint32_t ordered_groups = 0;  // the first ones of them
+  std::vector<Act> acts;             // in the order of their times
+  MonoTime calm;                     // growth is over: faults begin
+  MonoTime healed;                   // all faults end
+  MonoTime end;                      // everything must have come right by now
+  Random random;                     // for what the run decides on the way
 
  private:
   Duration about(Duration span);  // within a factor of two of it
@@ -78,12 +80,14 @@ struct FuzzPlan {
   void choose_constants();
   void plan_growth();
   void plan_use(MonoTime from, MonoTime to, unsigned acts);
+  void plan_bursts();
   void plan_faults();
   void plan_fault(ActKind kind, MonoTime at);
   void choose_struck(Act& act);
   void plan_load();
   void plan_crowds();
 
+  Random order_random_;    // of its own, too
   Random several_random_;  // of its own: the rest of the schedule stays as it is
   bool several_ = false;   // some acts strike several nodes
   Random load_random_;     // of its own, too

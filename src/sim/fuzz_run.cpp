@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "sim/fuzz_plan.hpp"
+#include "sim/order_checker.hpp"
 #include "sim/plane.hpp"
 #include "sim/transit_stub.hpp"
 
@@ -56,7 +57,9 @@ class FuzzRun final : public Observer {
 
   FuzzOutcome run();
 
+  void sent(NodeIndex from, NodeIndex to, const wire::Message& message) override;
   void activated(NodeIndex node) override;
+  void gap(NodeIndex node, const Id& group, const scribe::Missed& missed) override;
   void multicast(NodeIndex node, const wire::Multicast& message) override;
 
  private:
@@ -75,6 +78,10 @@ class FuzzRun final : public Observer {
   void enter(NodeIndex node, NodeIndex wished_contact);
   void hang(NodeIndex node, Duration span);
   void use_group(const Act& act);
+  void join_group(NodeIndex node, std::uint32_t group);
+  void publish(NodeIndex node, std::uint32_t group);
+  void create_ordered_groups();
+  Received process(NodeIndex node) const;
   void fault_links(const Act& act);
   void refresh_link_faults();
   void cut(const Act& act, Cut cut);
@@ -100,6 +107,7 @@ class FuzzRun final : public Observer {
   std::multimap<MonoTime, std::function<void()>> later_;
   std::vector<std::pair<MonoTime, LinkFaults>> link_faults_;  // in force until then
   std::map<wire::MessageId, std::map<Received, unsigned>> received_;
+  OrderChecker order_;
   Findings findings_;
 };
 
@@ -119,16 +127,23 @@ FuzzRun::FuzzRun(const FuzzOptions& options) : plan_(options.seed), random_(plan
 
 FuzzOutcome FuzzRun::run() {
   add_nodes();
+  bool created = false;
   for (const Act& act : plan_.acts) {
     run_until(act.at);
     carry_out(act);
+    if (!std::exchange(created, true)) create_ordered_groups();
   }
   run_until(plan_.healed);
   end_faults();
   settle();
   if (findings_.empty()) publish_and_judge();
-  return {findings_, simulation_->trace().hash(), simulation_->events(),
-          simulation_->now().time_since_epoch()};
+  for (std::string& finding : order_.judge()) find(std::move(finding));
+  return {findings_,
+          simulation_->trace().hash(),
+          simulation_->events(),
+          simulation_->now().time_since_epoch(),
+          order_.deliveries(),
+          order_.gaps()};
 }
 
 // Ids may collide in a short id space: the colliding name is passed over.
@@ -173,7 +188,8 @@ void FuzzRun::carry_out(const Act& act) {
     case ActKind::restart: return come_back(act);
     case ActKind::join_group:
     case ActKind::leave_group:
-    case ActKind::publish: return use_group(act);
+    case ActKind::publish:
+    case ActKind::burst: return use_group(act);
     case ActKind::loss:
     case ActKind::duplication:
     case ActKind::reordering:
@@ -280,16 +296,44 @@ void FuzzRun::use_group(const Act& act) {
   if (simulation_->state(node) != NodeState::running || !simulation_->active(node)) return;
   scribe::Scribe& scribe = simulation_->peer(node).scribe();
   switch (act.kind) {
-    case ActKind::join_group:
-      memberships_[node].insert(act.other);
-      return scribe.join(group_name(act.other), [](boost::system::error_code) {});
+    case ActKind::join_group: return join_group(node, act.other);
     case ActKind::leave_group:
-      if (memberships_[node].erase(act.other) != 0) scribe.leave(group_id(act.other));
+      if (memberships_[node].erase(act.other) == 0) return;
+      scribe.leave(group_id(act.other));
+      return order_.left(process(node), group_id(act.other));
+    case ActKind::burst:
+      for (int i = 0; i < static_cast<int>(act.amount); ++i) publish(node, act.other);
       return;
-    default:
-      return scribe.publish(group_name(act.other), wire::AckMode::root, Buffer::copy_of("news"),
-                            [](const scribe::PublishOutcome&) {});
+    default: return publish(node, act.other);
   }
+}
+
+void FuzzRun::join_group(NodeIndex node, std::uint32_t group) {
+  memberships_[node].insert(group);
+  simulation_->peer(node).scribe().join(
+      group_name(group), [this, member = process(node), group](boost::system::error_code error) {
+        if (error) order_.left(member, group_id(group));
+      });
+}
+
+void FuzzRun::publish(NodeIndex node, std::uint32_t group) {
+  simulation_->peer(node).scribe().publish(group_name(group), wire::AckMode::root,
+                                           Buffer::copy_of("news"),
+                                           [this](const scribe::PublishOutcome& outcome) {
+                                             if (outcome.error) order_.publish_failed(outcome.id);
+                                           });
+}
+
+// By the founder, who is alone: nobody can have joined them as unordered ones.
+void FuzzRun::create_ordered_groups() {
+  for (std::uint32_t group = 0; group < plan_.ordered_groups; ++group) {
+    simulation_->peer(0).scribe().create(group_name(group), wire::GroupMode::ordered,
+                                         [](boost::system::error_code) {});
+  }
+}
+
+FuzzRun::Received FuzzRun::process(NodeIndex node) const {
+  return {node, simulation_->peers()[simulation_->ref(node)].incarnation};
 }
 
 void FuzzRun::fault_links(const Act& act) {
@@ -390,9 +434,17 @@ void FuzzRun::judge_activation(NodeIndex node) {
   }
 }
 
+void FuzzRun::sent(NodeIndex, NodeIndex, const wire::Message& message) {
+  if (const auto* multicast = std::get_if<wire::Multicast>(&message)) order_.seen(*multicast);
+}
+
+void FuzzRun::gap(NodeIndex node, const Id& group, const scribe::Missed& missed) {
+  order_.gap(process(node), group, missed);
+}
+
 void FuzzRun::multicast(NodeIndex node, const wire::Multicast& message) {
-  const std::uint64_t incarnation = simulation_->peers()[simulation_->ref(node)].incarnation;
-  const unsigned times = ++received_[message.id][{node, incarnation}];
+  order_.delivered(process(node), message);
+  const unsigned times = ++received_[message.id][process(node)];
   if (times == 2) find(fmt::format("{} got a multicast twice", hex(node)));
 }
 

@@ -2,7 +2,8 @@
 //
 // While the ring grows without faults: a node that becomes active knows its
 // active neighbours and they know it, and no key has two active deliverers.
-// Always: no member gets a message twice. Once faults have ended and time to
+// Always: no member gets a message twice, and ordered groups keep their promises
+// (order_checker.hpp). Once faults have ended and time to
 // mend has passed: leaf sets exact, one deliverer per key (ties included),
 // trees acyclic and reaching every member, nobody with too many children or in
 // the way of one alone, and what is published then reaches
@@ -27,6 +28,8 @@ struct FuzzOutcome {
   std::uint64_t trace_hash = 0;
   std::uint64_t events = 0;
   Duration virtual_time{};
+  std::uint64_t ordered_deliveries = 0;
+  std::uint64_t ordered_gaps = 0;
 };
 
 FuzzOutcome run_fuzz(const FuzzOptions& options);

@@ -23,6 +23,10 @@ void VirtualNode::multicast(const wire::Multicast& message) {
   for (Observer* observer : simulation_.observers_) observer->multicast(index_, message);
 }
 
+void VirtualNode::gap(const Id& group, const scribe::Missed& missed) {
+  for (Observer* observer : simulation_.observers_) observer->gap(index_, group, missed);
+}
+
 bool VirtualNode::anycast(const wire::Anycast& message) {
   bool taken = true;
   for (Observer* observer : simulation_.observers_) {

@@ -53,7 +53,8 @@ class Fuzz(unittest.TestCase):
         self.assertEqual(again.returncode, 1, "the printed command line does not show it again")
 
 
-for bug in ("activation-skipped", "tie-broken-wrongly", "leave-not-pruned"):
+for bug in ("activation-skipped", "tie-broken-wrongly", "leave-not-pruned",
+            "gap-not-told"):
     setattr(Fuzz, "test_the_planted_bug_is_found_" + bug.replace("-", "_"),
             lambda self, bug=bug: self.check_planted(bug))
 

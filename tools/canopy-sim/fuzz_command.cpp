@@ -66,18 +66,39 @@ void print_failure(const FuzzCommand& command, std::uint64_t seed, const sim::Fi
   std::fprintf(stderr, "again with: %s\n", command_line(command, seed).c_str());
 }
 
-void print_summary(const FuzzCommand& command, std::uint64_t seeds, std::uint64_t events,
-                   double virtual_seconds, const std::uint64_t* failed) {
+struct Totals {
+  std::uint64_t seeds = 0;
+  std::uint64_t events = 0;
+  double virtual_seconds = 0;
+  std::uint64_t ordered_deliveries = 0;
+  std::uint64_t ordered_gaps = 0;
+
+  void add(const sim::FuzzOutcome& outcome) {
+    ++seeds;
+    events += outcome.events;
+    virtual_seconds += std::chrono::duration<double>(outcome.virtual_time).count();
+    ordered_deliveries += outcome.ordered_deliveries;
+    ordered_gaps += outcome.ordered_gaps;
+  }
+};
+
+void print_summary(const FuzzCommand& command, const Totals& totals, const std::uint64_t* failed) {
   if (!command.json) {
     if (failed == nullptr) {
-      std::printf("%llu seeds without a finding: %.1f virtual hours, %llu events\n",
-                  static_cast<unsigned long long>(seeds), virtual_seconds / 3600,
-                  static_cast<unsigned long long>(events));
+      fmt::print(
+          "{} seeds without a finding: {:.1f} virtual hours, {} events, {} messages and {} "
+          "gaps in ordered groups\n",
+          totals.seeds, totals.virtual_seconds / 3600, totals.events, totals.ordered_deliveries,
+          totals.ordered_gaps);
     }
     return;
   }
   JsonLine line;
-  line.add("seeds", seeds).add("events", events).add("virtual_seconds", virtual_seconds, 3);
+  line.add("seeds", totals.seeds)
+      .add("events", totals.events)
+      .add("virtual_seconds", totals.virtual_seconds, 3)
+      .add("ordered_deliveries", totals.ordered_deliveries)
+      .add("ordered_gaps", totals.ordered_gaps);
   if (failed != nullptr) line.add("failed_seed", *failed);
   std::puts(line.text().c_str());
 }
@@ -99,8 +120,7 @@ int run(const FuzzCommand& command) {
   if (!trace.open()) return 2;
   std::signal(SIGABRT, say_seed_and_abort);
   ProgressBar bar;
-  std::uint64_t events = 0;
-  double virtual_seconds = 0;
+  Totals totals;
   for (std::uint64_t seed = range.first; seed <= range.last; ++seed) {
     const double of_all = static_cast<double>(range.last - range.first + 1);
     bar.show("fuzzing", static_cast<double>(seed - range.first) / of_all);
@@ -112,8 +132,7 @@ int run(const FuzzCommand& command) {
         outcome.findings.emplace_back("a second run has another trace hash");
       }
     }
-    events += outcome.events;
-    virtual_seconds += std::chrono::duration<double>(outcome.virtual_time).count();
+    totals.add(outcome);
     if (command.hashes) {
       bar.clear();
       std::printf("%llu %016llx\n", static_cast<unsigned long long>(seed),
@@ -122,11 +141,11 @@ int run(const FuzzCommand& command) {
     if (outcome.findings.empty()) continue;
     bar.clear();
     print_failure(command, seed, outcome.findings);
-    print_summary(command, seed - range.first + 1, events, virtual_seconds, &seed);
+    print_summary(command, totals, &seed);
     return 1;
   }
   bar.clear();
-  print_summary(command, range.last - range.first + 1, events, virtual_seconds, nullptr);
+  print_summary(command, totals, nullptr);
   return trace.close() ? 0 : 1;
 }
 

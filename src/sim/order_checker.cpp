@@ -1,0 +1,115 @@
+#include "sim/order_checker.hpp"
+
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace canopy::sim {
+
+namespace {
+
+constexpr std::size_t findings_max = 10;
+
+std::string text_of(const OrderChecker::Member& member, const Id& group,
+                    const wire::Position& position, const char* what) {
+  return fmt::format("node {} of group {}: {} {:x}/{}", member.first, group.to_hex().substr(0, 8),
+                     what, position.epoch, position.sequence);
+}
+
+}  // namespace
+
+void OrderChecker::find(const Member& member, const Id& group, const wire::Position& position,
+                        const char* what) {
+  if (findings_.size() < findings_max) findings_.push_back(text_of(member, group, position, what));
+}
+
+void OrderChecker::seen(const wire::Multicast& multicast) {
+  if (multicast.epoch == 0) return;
+  const wire::Position position{multicast.epoch, multicast.sequence};
+  const auto [place, fresh] = places_.try_emplace({multicast.group, position}, multicast.id);
+  if (!fresh && place->second != multicast.id) {
+    find({}, multicast.group, position, "two messages have the position");
+  }
+}
+
+void OrderChecker::delivered(const Member& member, const wire::Multicast& multicast) {
+  if (multicast.epoch == 0) return;
+  ++deliveries_;
+  seen(multicast);
+  const wire::Position position{multicast.epoch, multicast.sequence};
+  Progress& progress = progress_[{member, multicast.group}];
+  advance(progress, member, multicast.group, {position.epoch, position.sequence - 1});
+  if (progress.last && position <= *progress.last) {
+    find(member, multicast.group, position, "got, after a later one,");
+  }
+  progress.last = position;
+  if (!progress.received.insert(multicast.id).second) {
+    find(member, multicast.group, position, "got a message for the second time at");
+  }
+  std::uint64_t& latest = progress.latest_of[{multicast.id.publisher, multicast.id.incarnation}];
+  if (multicast.id.sequence < latest && !failed_.contains(multicast.id)) {
+    find(member, multicast.group, position, "got a publisher's messages out of order at");
+  }
+  latest = std::max(latest, multicast.id.sequence);
+}
+
+void OrderChecker::gap(const Member& member, const Id& group, const scribe::Missed& missed) {
+  ++gaps_;
+  const wire::Position first{missed.epoch, missed.first};
+  Progress& progress = progress_[{member, group}];
+  advance(progress, member, group, {missed.epoch, missed.first - 1});
+  if (progress.last && first <= *progress.last) {
+    find(member, group, first, "was told to miss what it has had,");
+  }
+  progress.open_ended = missed.last == 0;
+  progress.last = {missed.epoch, missed.last == 0 ? missed.first - 1 : missed.last};
+}
+
+// Everything from where the member is up to here is passed over.
+void OrderChecker::advance(Progress& progress, const Member& member, const Id& group,
+                           const wire::Position& to) {
+  if (progress.last && !progress.open_ended && to > *progress.last) {
+    wire::Position next = *progress.last;
+    ++next.sequence;
+    if (next.epoch != to.epoch) {
+      passed_over_.push_back({member, group, next, true});
+      next = {to.epoch, 1};
+    }
+    for (; next <= to; ++next.sequence) passed_over_.push_back({member, group, next, false});
+    progress.last = to;
+  }
+  progress.open_ended = false;
+}
+
+void OrderChecker::left(const Member& member, const Id& group) {
+  const auto found = progress_.find({member, group});
+  if (found == progress_.end()) return;
+  had_before_[found->first].merge(found->second.received);
+  progress_.erase(found);
+}
+
+bool OrderChecker::had(const PassedOver& passed, const wire::MessageId& id) const {
+  const std::pair<Member, Id> key{passed.member, passed.group};
+  const auto now = progress_.find(key);
+  if (now != progress_.end() && now->second.received.contains(id)) return true;
+  const auto before = had_before_.find(key);
+  return before != had_before_.end() && before->second.contains(id);
+}
+
+Findings OrderChecker::judge() const {
+  Findings findings = findings_;
+  for (const PassedOver& passed : passed_over_) {
+    const Place first{passed.group, passed.position};
+    Place last = first;
+    if (passed.to_the_end) last.second.sequence = std::numeric_limits<std::uint64_t>::max();
+    const auto end = places_.upper_bound(last);
+    for (auto place = places_.lower_bound(first); place != end; ++place) {
+      if (had(passed, place->second) || findings.size() >= findings_max) continue;
+      findings.push_back(text_of(passed.member, passed.group, place->first.second,
+                                 "was neither given nor told to miss"));
+    }
+  }
+  return findings;
+}
+
+}  // namespace canopy::sim

@@ -1,0 +1,73 @@
+// What ordered groups promise, checked from outside: by what members are told,
+// and by the positions that messages have on the wire.
+//
+// At every member positions only grow; whatever is missing between two of them,
+// or at the end of an epoch, was told as a gap, or is a message that the member
+// has had before; no message comes twice; no position has two messages; and what
+// one publisher sent comes in its order, unless its publish had failed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "scribe/order_item.hpp"
+#include "sim/checkers.hpp"
+
+namespace canopy::sim {
+
+class OrderChecker {
+ public:
+  using Member = std::pair<NodeIndex, std::uint64_t>;  // node, its incarnation
+
+  // A multicast was sent from one peer to another.
+  void seen(const wire::Multicast& multicast);
+  void delivered(const Member& member, const wire::Multicast& multicast);
+  void gap(const Member& member, const Id& group, const scribe::Missed& missed);
+  // The membership is over: another one begins anywhere in the order.
+  void left(const Member& member, const Id& group);
+  // The publisher was told so, or will never know: it may come late.
+  void publish_failed(const wire::MessageId& id) { failed_.insert(id); }
+
+  // What is wrong, once everything has come to rest.
+  Findings judge() const;
+
+  std::uint64_t gaps() const noexcept { return gaps_; }
+  std::uint64_t deliveries() const noexcept { return deliveries_; }
+
+ private:
+  struct Progress {
+    std::optional<wire::Position> last;
+    bool open_ended = false;  // a gap after it has no known end
+    std::set<wire::MessageId> received;
+    std::map<std::pair<Id, std::uint64_t>, std::uint64_t> latest_of;  // by publisher
+  };
+  // Passed over without a word; fine if the member has had the message.
+  struct PassedOver {
+    Member member;
+    Id group;
+    wire::Position position;
+    bool to_the_end = false;  // this and all that follow in its epoch
+  };
+  using Place = std::pair<Id, wire::Position>;  // group
+
+  void advance(Progress& progress, const Member& member, const Id& group, const wire::Position& to);
+  bool had(const PassedOver& passed, const wire::MessageId& id) const;
+  void find(const Member& member, const Id& group, const wire::Position& position,
+            const char* what);
+
+  std::map<std::pair<Member, Id>, Progress> progress_;
+  std::map<std::pair<Member, Id>, std::set<wire::MessageId>> had_before_;  // in all memberships
+  std::map<Place, wire::MessageId> places_;
+  std::vector<PassedOver> passed_over_;
+  std::set<wire::MessageId> failed_;
+  Findings findings_;
+  std::uint64_t gaps_ = 0;
+  std::uint64_t deliveries_ = 0;
+};
+
+}  // namespace canopy::sim
