@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include "base/time.hpp"
 #include "scribe/config.hpp"
@@ -29,7 +30,8 @@ struct GroupOrder {
 
   // At the root.
   std::unique_ptr<Sequencer> sequencer;
-  bool frozen = false;  // on its way to another root: no place is given any more
+  std::set<wire::MessageId> placed;  // what has its place, but is not in order here yet
+  bool frozen = false;               // on its way to another root: no place is given any more
   WaitingPublishes waiting;
 
   // The hole that is being closed, from the parent's history.
@@ -48,6 +50,9 @@ struct GroupOrder {
   MonoTime remind_at = never;
   MonoTime sent_at{};
   unsigned reminders = 0;
+
+  // Whether the message has a place, as far as this node knows.
+  bool knows(const wire::MessageId& id) const { return seen.contains(id) || placed.contains(id); }
 
   MonoTime scheduled = never;  // when Ordering is to look at it again
   MonoTime next_deadline() const noexcept {

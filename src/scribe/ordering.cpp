@@ -160,9 +160,8 @@ void Ordering::deliver(GroupOrder& order, const Id& id, const OrderStream::Step&
   }
   const auto* multicast = std::get_if<wire::Multicast>(&step.item);
   if (!multicast) return;
-  // The root remembers a message already when it gives it its place.
-  const bool own = order.sequencer && multicast->epoch == order.sequencer->last().epoch;
-  if (!own && !order.seen.insert(multicast->id, core_.config.ordered_duplicate_window)) {
+  order.placed.erase(multicast->id);
+  if (!order.seen.insert(multicast->id, core_.config.ordered_duplicate_window)) {
     ++core_.counters.duplicates_dropped;
   } else if (member) {
     ++core_.counters.multicasts_delivered;

@@ -92,10 +92,10 @@ void Ordering::serve(Group& group, const Id& id, const wire::Publish& publish) {
   const wire::MessageId earlier{publish.id.publisher, publish.id.incarnation, publish.after};
   if (order.frozen) {
     if (!order.waiting.add(publish)) ++core_.counters.publishes_shed;
-  } else if (order.seen.contains(publish.id)) {
+  } else if (order.knows(publish.id)) {
     ++core_.counters.duplicates_dropped;
     placed_(publish, order.stream.history().find(publish.id));
-  } else if (publish.after != 0 && !order.seen.contains(earlier)) {
+  } else if (publish.after != 0 && !order.knows(earlier)) {
     const MonoTime now = core_.now();
     ++core_.counters.publishes_early;
     if (!order.waiting.add_early(publish, now, now - core_.config.request_timeout)) {
@@ -104,7 +104,7 @@ void Ordering::serve(Group& group, const Id& id, const wire::Publish& publish) {
   } else {
     for (std::optional<wire::Publish> next = publish; next;
          next = order.waiting.take_after(next->id)) {
-      if (!order.seen.insert(next->id, core_.config.ordered_duplicate_window)) continue;
+      if (order.knows(next->id)) continue;
       order.sequencer->submit(
           *next, [this, id](const wire::Publish& placed, const wire::Position& position) {
             place(id, placed, position);
@@ -126,6 +126,8 @@ void Ordering::place(const Id& id, const wire::Publish& publish, const wire::Pos
   message.body = publish.body;
   std::vector<OrderStream::Step> steps;
   offer_own(stream, message, core_.now(), steps);
+  // The old root may have given it a place as well, which counts before this one.
+  if (stream.position() < position) group->order->placed.insert(publish.id);
   advance(*group, steps, {});
   review(*group, id);
 }

@@ -24,9 +24,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t ordered_daemons = 36;
+// Members have no digit in common with the group's id, and so are nobody's parent;
+// the others share the first one, so that the members' JOINs go through them.
 constexpr std::size_t ordered_members = 20;  // the first ones; the very first publishes
-constexpr int groups_tried = 40;
+constexpr std::size_t hops = 16;
+constexpr std::size_t ordered_daemons = ordered_members + hops;
+constexpr unsigned digit_bits = 2;
 constexpr std::size_t rate = 1000 / slowness;  // messages a second
 constexpr seconds load_time{60};
 constexpr seconds settle_time{30};
@@ -47,35 +50,46 @@ class OrderedTest : public testing::Test {
   OrderedTest() : cluster_({"--digit-bits", "2", "--leaf-set", "4"}) {}
 
   void grow(wire::GroupMode mode) {
-    mode_ = mode;
-    cluster_.start(ordered_daemons);
+    ASSERT_NO_FATAL_FAILURE(start());
     ASSERT_TRUE(cluster_.becomes_one_ring(seconds(60) * slowness)) << cluster_.logs();
-    for (int n = 0; n < groups_tried && forwarders_ < 2; ++n)
-      try_group("ordered-" + std::to_string(n));
-    ASSERT_GE(forwarders_, 2U) << "the tree has too few forwarders to test anything";
-  }
-
-  // The root is to be a member: members are not killed.
-  void try_group(const std::string& group) {
-    if (closest(group) >= ordered_members) return;
-    group_ = group;
     told_.assign(ordered_members, {});
     std::size_t joined = 0;
-    cluster_[0].client().ask<control::Done>(control::Create{{group, ""}, mode_});
+    cluster_[0].client().ask<control::Done>(control::Create{{group_, ""}, mode});
     for (std::size_t i = 0; i < ordered_members; ++i) {
-      cluster_[i].client().send(control::Join{{group, ""}},
-                                [this, i, group, &joined](const control::AnswerEnvelope& envelope) {
-                                  joined +=
-                                      std::holds_alternative<control::Joined>(envelope.answer);
-                                  if (group == group_) note(told_[i], envelope.answer);
-                                });
+      cluster_[i].client().send(
+          control::Join{{group_, ""}}, [this, i, &joined](const control::AnswerEnvelope& envelope) {
+            joined += std::holds_alternative<control::Joined>(envelope.answer);
+            note(told_[i], envelope.answer);
+          });
     }
     ASSERT_TRUE(cluster_.until(seconds(20) * slowness, [&] { return joined == ordered_members; }));
-    std::vector<std::size_t> found;
-    look(found);
-    ASSERT_TRUE(cluster_.until(seconds(10) * slowness, [this] { return !looking_; }));
-    forwarders_ = found.size();
+    look();
+    ASSERT_TRUE(cluster_.until(seconds(10) * slowness, [this] { return forwarders_.size() >= 2; }))
+        << "the tree has too few forwarders to test anything";
   }
+
+  void start() {
+    std::vector<std::string> members;
+    std::vector<std::string> others;
+    const unsigned digit = group_id().digit(0, digit_bits);
+    for (int n = 0; members.size() < ordered_members || others.size() < hops; ++n) {
+      const std::string name = "peer-" + std::to_string(n);
+      const bool shared = Id::hash_of(name).digit(0, digit_bits) == digit;
+      (shared ? others : members).push_back(name);
+    }
+    members.resize(ordered_members);
+    members.insert(members.end(), others.begin(), others.begin() + hops);
+    for (const std::string& name : members) {
+      Daemon& daemon = cluster_.add(name);
+      if (cluster_.size() == 1) {
+        ASSERT_TRUE(daemon.up()) << cluster_.logs();
+      }
+    }
+    for (std::size_t i = 0; i < cluster_.size(); ++i) ASSERT_TRUE(cluster_[i].up());
+    for (std::size_t i = 0; i < cluster_.size(); ++i) ring_[Id::hash_of(cluster_[i].name())] = i;
+  }
+
+  Id group_id() const { return Id::hash_of(group_ + "canopy"); }
 
   static void note(Told& told, const control::Answer& answer) {
     if (const auto* message = std::get_if<control::Message>(&answer)) {
@@ -88,45 +102,26 @@ class OrderedTest : public testing::Test {
     }
   }
 
-  std::size_t closest(const std::string& group) {
-    const Id id = Id::hash_of(group + "canopy");
-    std::size_t best = 0;
-    for (std::size_t i = 1; i < cluster_.size(); ++i)
-      if (closer_to(id, Id::hash_of(cluster_[i].name()), Id::hash_of(cluster_[best].name())))
-        best = i;
-    return best;
+  // Asks every hop whether it is a forwarder: in the tree for its children alone.
+  void look() {
+    forwarders_.clear();
+    for (std::size_t i = ordered_members; i < ordered_daemons; ++i) {
+      if (!cluster_[i].process().running() || !cluster_[i].client().connect()) continue;
+      cluster_[i].client().send(control::GetGroups{},
+                                [this, i](const control::AnswerEnvelope& envelope) {
+                                  const auto* part = std::get_if<control::Groups>(&envelope.answer);
+                                  if (!part) return;
+                                  for (const control::Group& group : part->groups)
+                                    if (group.id == group_id() && group.children > 0 && !group.root)
+                                      forwarders_.insert(i);
+                                });
+    }
   }
 
-  // Asks which daemons are neither root nor members, but have children.
-  void look(std::vector<std::size_t>& found) {
-    looking_ = true;
-    nodes_.clear();
-    cluster_[0].client().send(
-        control::GetTree{{group_, ""}}, [this, &found](const control::AnswerEnvelope& envelope) {
-          if (const auto* part = std::get_if<control::Tree>(&envelope.answer))
-            nodes_.insert(nodes_.end(), part->nodes.begin(), part->nodes.end());
-          if (envelope.more) return;
-          looking_ = false;
-          found.clear();
-          std::set<std::size_t> parents;
-          for (const control::TreeNode& node : nodes_)
-            if (node.parent) parents.insert(*node.parent);
-          for (const std::size_t n : parents)
-            if (nodes_[n].parent && !nodes_[n].member)
-              found.push_back(index_of(nodes_[n].peer.name));
-        });
-  }
-
-  std::size_t index_of(const std::string& name) {
-    for (std::size_t i = 0; i < cluster_.size(); ++i)
-      if (cluster_[i].name() == name) return i;
-    return 0;
-  }
-
-  void kill_one_of(const std::vector<std::size_t>& candidates) {
+  void kill_a_forwarder() {
     std::vector<std::size_t> running;
-    for (const std::size_t i : candidates)
-      if (i >= ordered_members && cluster_[i].process().running()) running.push_back(i);
+    for (const std::size_t i : forwarders_)
+      if (cluster_[i].process().running() && neighbors_run(i)) running.push_back(i);
     if (running.empty()) return;
     const std::size_t victim = running[random_.below(running.size())];
     cluster_[victim].process().signal(SIGKILL);
@@ -136,9 +131,25 @@ class OrderedTest : public testing::Test {
     ++killed_;
   }
 
+  // Of neighbours on the ring, fewer than half a leaf set may be down at once.
+  bool neighbors_run(std::size_t index) {
+    std::vector<std::size_t> order;
+    for (const auto& [id, daemon] : ring_) order.push_back(daemon);
+    const auto at = static_cast<std::size_t>(std::ranges::find(order, index) - order.begin());
+    for (std::size_t step = 1; step <= 2; ++step) {
+      for (const std::size_t other : {at + step, at + order.size() - step}) {
+        const std::size_t neighbor = order[other % order.size()];
+        if (!cluster_[neighbor].process().running() || recent_.contains(neighbor)) return false;
+      }
+    }
+    return true;
+  }
+
   void bring_back() {
+    std::erase_if(recent_, [](const auto& entry) { return entry.second <= Clock::now(); });
     while (!down_.empty() && down_.front().first <= Clock::now()) {
       cluster_[down_.front().second].process().start();
+      recent_[down_.front().second] = Clock::now() + down_time;
       down_.pop_front();
     }
   }
@@ -146,20 +157,18 @@ class OrderedTest : public testing::Test {
   void load_and_kill() {
     const auto begun = Clock::now();
     auto next_kill = begun + kill_interval;
-    std::vector<std::size_t> candidates;
     while (Clock::now() < begun + load_time) {
       const auto passed = std::chrono::duration_cast<milliseconds>(Clock::now() - begun).count();
       publish_until(static_cast<std::uint64_t>(passed) * rate / 1000);
       bring_back();
-      if (Clock::now() >= next_kill && !looking_) {
-        kill_one_of(candidates);
-        look(candidates);
+      if (Clock::now() >= next_kill) {
+        kill_a_forwarder();
+        look();
         next_kill += kill_interval;
       }
       cluster_.io().restart();
       cluster_.io().run_one_for(milliseconds(1));
     }
-    EXPECT_TRUE(cluster_.until(seconds(10) * slowness, [this] { return !looking_; }));
     EXPECT_GE(killed_, 20U);
   }
 
@@ -183,13 +192,12 @@ class OrderedTest : public testing::Test {
   }
 
   Cluster cluster_;
-  wire::GroupMode mode_ = wire::GroupMode::ordered;
-  std::string group_;
-  std::size_t forwarders_ = 0;
+  const std::string group_ = "orders";
+  std::map<Id, std::size_t> ring_;  // daemons by id
   std::vector<Told> told_;
-  std::vector<control::TreeNode> nodes_;
-  bool looking_ = false;
+  std::set<std::size_t> forwarders_;
   std::deque<std::pair<Clock::time_point, std::size_t>> down_;
+  std::map<std::size_t, Clock::time_point> recent_;  // back, and not yet known to all
   std::uint64_t killed_ = 0;
   std::uint64_t published_ = 0;
   std::uint64_t answered_ = 0;
