@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include <canopy/error.hpp>
+
 #include "sim/fuzz_plan.hpp"
 #include "sim/order_checker.hpp"
 #include "sim/plane.hpp"
@@ -311,8 +313,12 @@ void FuzzRun::use_group(const Act& act) {
 void FuzzRun::join_group(NodeIndex node, std::uint32_t group) {
   memberships_[node].insert(group);
   simulation_->peer(node).scribe().join(
-      group_name(group), [this, member = process(node), group](boost::system::error_code error) {
-        if (error) order_.left(member, group_id(group));
+      group_name(group),
+      [this, node, member = process(node), group](boost::system::error_code error) {
+        if (!error) return;
+        order_.left(member, group_id(group));
+        // It may have joined again since it left.
+        if (error != errc::cancelled) memberships_[node].erase(group);
       });
 }
 
@@ -479,14 +485,15 @@ Findings FuzzRun::judge() {
 }
 
 // Of trees that are sound. A child may be on its way just now, and one that moves
-// can make its new parent move another: they are given a while.
+// can make its new parent move another: they are given a while. A node that nobody
+// could relieve looks again after more than two minutes at most.
 Findings FuzzRun::judge_loads() {
   const auto look = [this] {
     const RingOrder ring = running_nodes(*simulation_);
     Findings findings = check_degrees(*simulation_, ring);
     return findings.empty() ? check_paths(*simulation_, ring) : findings;
   };
-  const MonoTime until = simulation_->now() + 2min;
+  const MonoTime until = simulation_->now() + 4min;
   Findings findings = look();
   while (!findings.empty() && simulation_->now() < until) {
     run_until(simulation_->now() + 10s);
