@@ -150,7 +150,7 @@ TEST_P(FailureTest, AWokenRootIsTheRootAgainAndTheTreeOne) {
   EXPECT_EQ(root(), old_root);
   expect_sound_within(20s);
   expect_no_duplicates();
-  const int from = published;
+  const std::size_t from = published;
   publish_for(1s, publisher, wire::AckMode::none);
   net.run_for(100ms);
   for (const PeerRef member : listeners()) expect_everything_at(member, from, published);

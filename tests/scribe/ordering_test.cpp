@@ -7,49 +7,23 @@
 
 #include <canopy/error.hpp>
 
-#include "scribe/mini_net.hpp"
+#include "scribe/tree_test.hpp"
 
 namespace canopy::scribe::test {
 namespace {
 
-class OrderingTest : public testing::TestWithParam<std::uint64_t> {
+class OrderingTest : public TreeTest {
  protected:
-  OrderingTest() : net(GetParam()) {}
-
-  // A tree with forwarders; every third peer stays outside.
   void grow(std::size_t count, wire::GroupMode mode = wire::GroupMode::ordered) {
-    net.build(count);
-    for (Box* box : net.live()) refs.push_back(box->ref);
-    ASSERT_FALSE(net.create(refs[0], prices, mode));
-    for (std::size_t i = 0; i < refs.size(); ++i) {
-      if (i % 3 == 0) continue;
-      ASSERT_FALSE(net.join(refs[i], prices));
-      members.push_back(refs[i]);
-    }
-    net.run_for(1s);
-    ASSERT_EQ(net.faults(group), std::vector<std::string>{});
-    ASSERT_GE(net.forwarders(group).size(), 2u);
+    TreeTest::grow(count, mode);
   }
-
-  PeerRef root() { return net.closest_live(group); }
-  PeerRef outsider() {
-    for (const PeerRef ref : refs) {
-      if (net[ref].alive && !net[ref].scribe().view(group)) return ref;
-    }
-    return refs.front();
-  }
-
   void publish_for(Duration span, PeerRef publisher, wire::AckMode ack = wire::AckMode::root) {
-    const MonoTime end = net.now() + span;
-    while (net.now() < end) {
-      net.shout(publisher, prices, std::to_string(published++), ack);
-      net.run_for(10ms);
-    }
+    TreeTest::publish_for(span, publisher, ack, 10ms);
   }
 
   std::vector<PeerRef> living_members() {
     std::vector<PeerRef> living;
-    for (const PeerRef ref : members) {
+    for (const PeerRef ref : joined) {
       if (net[ref].alive) living.push_back(ref);
     }
     return living;
@@ -99,12 +73,6 @@ class OrderingTest : public testing::TestWithParam<std::uint64_t> {
   static bool is_item(const wire::Message& message) {
     return std::holds_alternative<wire::Multicast>(message);
   }
-
-  MiniNet net;
-  const Id group = group_id(prices, Id::bits);
-  std::vector<PeerRef> refs;
-  std::vector<PeerRef> members;
-  std::size_t published = 0;
 };
 
 TEST_P(OrderingTest, EverybodyGetsOneOrder) {
@@ -117,7 +85,7 @@ TEST_P(OrderingTest, EverybodyGetsOneOrder) {
     net.run_for(1ms);
   }
   net.run_for(3s);
-  for (const PeerRef ref : members) {
+  for (const PeerRef ref : joined) {
     EXPECT_EQ(net[ref].delivered.size(), 100u);
     EXPECT_TRUE(net[ref].gaps.empty());
   }
@@ -132,7 +100,7 @@ TEST_P(OrderingTest, APublishIsToldItsPosition) {
   EXPECT_EQ(second.epoch, first.epoch);
   EXPECT_EQ(second.sequence, first.sequence + 1);
   net.run_for(1s);
-  EXPECT_EQ(net[members[0]].delivered.back().position,
+  EXPECT_EQ(net[joined[0]].delivered.back().position,
             (wire::Position{second.epoch, second.sequence}));
 }
 
@@ -174,7 +142,7 @@ TEST_P(OrderingTest, TheLostEndOfABurstIsNoticed) {
   const bool all = net.run_until(
       [&] {
         return std::ranges::all_of(
-            members, [&](PeerRef ref) { return net[ref].delivered.size() == published; });
+            joined, [&](PeerRef ref) { return net[ref].delivered.size() == published; });
       },
       limit);
   EXPECT_TRUE(all);
@@ -228,7 +196,7 @@ TEST_P(OrderingTest, ADepartingRootHandsTheOrderOver) {
   publish_for(500ms, publisher);
   const PeerRef old = root();
   net[old].peer->depart();
-  std::erase(members, old);
+  std::erase(joined, old);
   publish_for(3s, publisher);
   net.kill(old);
   publish_for(1s, publisher);
@@ -265,7 +233,7 @@ TEST_P(OrderingTest, AHandoverThatIsToldTwiceIsTakenOnce) {
            confirmations++ == 0;
   };
   net[old].peer->depart();
-  std::erase(members, old);
+  std::erase(joined, old);
   publish_for(3s, publisher);
   net.kill(old);
   publish_for(1s, publisher);
@@ -304,7 +272,7 @@ TEST_P(OrderingTest, ARootThatDiesBeginsANewEpochAndTellsAGap) {
   publish_for(1s, publisher);
   const PeerRef old = root();
   net.kill(old);
-  std::erase(members, old);
+  std::erase(joined, old);
   publish_for(6s, publisher);
   net.run_for(10s);
   for (const PeerRef ref : living_members()) {
@@ -344,7 +312,7 @@ TEST_P(OrderingTest, WhatNobodyHasAnyMoreIsToldWithItsRange) {
   const PeerRef publisher = outsider();
   publish_for(200ms, publisher);
   // One member is cut off for longer than anybody remembers.
-  const PeerRef cut = members.back();
+  const PeerRef cut = joined.back();
   net.lost = [&](PeerRef, PeerRef to, const wire::Message&) { return to == cut; };
   publish_for(2s, publisher);
   net.lost = nullptr;
@@ -379,7 +347,7 @@ TEST_P(OrderingTest, AGroupThatEverybodyHasForgottenButItsMembersStaysOrdered) {
   for (unsigned i = 0; i < net.config.scribe.root_replicas; ++i) {
     closest.push_back(root());
     net.kill(closest.back());
-    std::erase(members, closest.back());
+    std::erase(joined, closest.back());
   }
   net.run_for(60s);
   const PeerRef publisher = living_members().front();

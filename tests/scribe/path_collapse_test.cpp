@@ -101,7 +101,7 @@ TEST_P(CollapseTest, ForwardersThatDieInTheMiddleOfItLeaveATree) {
   net.kill(asked.back().to == root() ? told.back().from : asked.back().to);
   net.kill(told.back().from);
   publish_for(8s, publisher, wire::AckMode::none);
-  const int from = published;
+  const std::size_t from = published;
   publish_for(1s, publisher, wire::AckMode::none);
   expect_nothing_lost_or_twice(listeners(), from);
   net.run_for(90s);

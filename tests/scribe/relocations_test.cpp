@@ -175,7 +175,7 @@ TEST_P(RelocationsTest, ACandidateThatDiesCostsNothing) {
   const PeerRef sibling = sibling_of(child);
   net.kill(sibling);
   tell(parent, child, {sibling});
-  const int from = published;
+  const std::size_t from = published;
   publish_on(5s);
   EXPECT_EQ(view(child).parent, parent);
   expect_no_duplicates();
@@ -191,7 +191,7 @@ TEST_P(RelocationsTest, ACandidateThatDiesWithTheChildIsLostLikeAnyParent) {
   ASSERT_TRUE(net.run_until([&] { return view(child).parent == sibling; }, 2s));
   net.kill(sibling);
   publish_on(6s);
-  const int from = published;
+  const std::size_t from = published;
   publish_on(1s);
   expect_nothing_lost_or_twice({child}, from);
   expect_sound_within(70s);
@@ -204,7 +204,7 @@ TEST_P(RelocationsTest, AParentThatDiesMeanwhileIsReplaced) {
   tell(parent, child, {sibling_of(child)});
   net.kill(parent);
   publish_on(8s);
-  const int from = published;
+  const std::size_t from = published;
   publish_on(1s);
   expect_nothing_lost_or_twice(listeners(), from);
   expect_sound_within(70s);
@@ -219,7 +219,7 @@ TEST_P(RelocationsTest, ParentAndCandidateMayDieAtOnce) {
   net.kill(parent);
   net.kill(sibling);
   publish_on(8s);
-  const int from = published;
+  const std::size_t from = published;
   publish_on(1s);
   expect_nothing_lost_or_twice(listeners(), from);
   expect_sound_within(70s);
@@ -253,7 +253,7 @@ TEST_P(RelocationsTest, SiblingsThatChooseEachOtherEndInATree) {
   tell(parent, sibling, {child});
   publish_on(5s);
   expect_sound_within(10s);
-  const int from = published;
+  const std::size_t from = published;
   publish_on(1s);
   expect_nothing_lost_or_twice(net.members(group), from);
 }

@@ -18,12 +18,16 @@ class TreeTest : public testing::TestWithParam<std::uint64_t> {
   TreeTest() : net(GetParam()) {}
 
   // A tree with forwarders; every third peer stays outside.
-  void grow(std::size_t count) {
+  void grow(std::size_t count, wire::GroupMode mode = wire::GroupMode::best_effort) {
     net.build(count);
     for (Box* box : net.live()) refs.push_back(box->ref);
+    if (mode == wire::GroupMode::ordered) {
+      ASSERT_FALSE(net.create(refs[0], prices, mode));
+    }
     for (std::size_t i = 0; i < refs.size(); ++i) {
       if (i % 3 == 0) continue;
       ASSERT_FALSE(net.join(refs[i], prices));
+      joined.push_back(refs[i]);
     }
     net.run_for(1s);
     ASSERT_EQ(net.faults(group), std::vector<std::string>{});
@@ -49,12 +53,12 @@ class TreeTest : public testing::TestWithParam<std::uint64_t> {
     return found;
   }
 
-  // Publishes every 20 ms for so long, under running numbers.
-  void publish_for(Duration span, PeerRef publisher, wire::AckMode ack) {
+  // Publishes for so long, under running numbers.
+  void publish_for(Duration span, PeerRef publisher, wire::AckMode ack, Duration pace = 20ms) {
     const MonoTime end = net.now() + span;
     while (net.now() < end) {
       net.shout(publisher, prices, std::to_string(published++), ack);
-      net.run_for(20ms);
+      net.run_for(pace);
     }
   }
 
@@ -67,10 +71,10 @@ class TreeTest : public testing::TestWithParam<std::uint64_t> {
       }
     }
   }
-  void expect_everything_at(PeerRef ref, int from, int to) {
+  void expect_everything_at(PeerRef ref, std::size_t from, std::size_t to) {
     std::set<std::string> seen;
     for (const Delivered& message : net[ref].delivered) seen.insert(message.text);
-    for (int i = from; i < to; ++i) {
+    for (std::size_t i = from; i < to; ++i) {
       EXPECT_TRUE(seen.contains(std::to_string(i)))
           << net.table()[ref].name << " did not get " << i;
     }
@@ -83,7 +87,8 @@ class TreeTest : public testing::TestWithParam<std::uint64_t> {
   MiniNet net;
   const Id group = group_id(prices, 160);
   std::vector<PeerRef> refs;
-  int published = 0;
+  std::vector<PeerRef> joined;  // at first
+  std::size_t published = 0;
 };
 
 }  // namespace canopy::scribe::test
