@@ -164,7 +164,10 @@ class Parser {
         .value_name("N");
     command.footer(
         "\"joined\" on standard error (with --json, an event line) says that the daemon\n"
-        "is in the tree: whatever anybody publishes from then on arrives.");
+        "is in the tree: whatever anybody publishes from then on arrives. What is missed\n"
+        "after a failure is told: in an ordered group as a gap, in a best-effort one as a\n"
+        "number of lost messages. With --json each is an event; a gap whose last is 0 has\n"
+        "no known end.");
 
     command =
         add("publish", "Send a message to the members of a group", [this] { finish_publish(); });

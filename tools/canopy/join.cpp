@@ -156,11 +156,14 @@ class Joining {
       object["first"] = gap.first;
       object["last"] = gap.last;
       print_json(object);
+    } else if (gap.last == 0) {
+      complain(
+          fmt::format("{}: the root of its order has changed without handing over: messages "
+                      "from {} of epoch {} on may be missing",
+                      member.label, gap.first, gap.epoch));
     } else {
-      const std::string range = gap.last == 0 ? fmt::format("{} and later", gap.first)
-                                              : fmt::format("{} to {}", gap.first, gap.last);
-      complain(fmt::format("{}: messages {} of epoch {:x} could not be got any more", member.label,
-                           range, gap.epoch));
+      complain(fmt::format("{}: messages {} to {} of epoch {} could not be got any more",
+                           member.label, gap.first, gap.last, gap.epoch));
     }
   }
 

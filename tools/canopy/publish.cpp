@@ -136,8 +136,10 @@ class Publishing {
   std::string text_of(const control::Published& published) const {
     std::string text = fmt::format("published to {} as {}-{}", name(),
                                    short_id(published.id.publisher), published.id.sequence);
-    if (published.root) text += fmt::format(", acknowledged by its root {}", published.root->name);
-    return text;
+    if (!published.root) return text;
+    const bool acknowledged = command_.ack != wire::AckMode::none;
+    return text + fmt::format(", {} its root {}", acknowledged ? "acknowledged by" : "sent to",
+                              published.root->name);
   }
 
   std::string name() const { return display_name(group_, default_creator_); }
