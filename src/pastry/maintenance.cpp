@@ -7,6 +7,7 @@ namespace canopy::pastry {
 namespace {
 
 constexpr double jitter = 0.1;
+constexpr std::size_t nearest_asked = 3;
 
 Duration random_part(Random& random, Duration span) {
   return Duration(static_cast<std::int64_t>(random.unit() * static_cast<double>(span.count())));
@@ -68,11 +69,19 @@ void Maintenance::refresh_rows() {
   for (unsigned index = 0; index < state_.table.rows(); ++index) {
     const auto row = state_.table.row(index);
     if (row.empty()) continue;
-    state_.send(row[state_.env.random().below(row.size())].peer,
-                wire::StateRequest{.nonce = row_nonce_,
-                                   .part = wire::StatePart::row,
-                                   .row = static_cast<std::uint8_t>(index)});
+    ask(row[state_.env.random().below(row.size())].peer, wire::StatePart::row, index);
   }
+  // Whoever is near knows others that are: most peers fit the entries of the first row.
+  const auto near = state_.neighborhood.all();
+  for (const auto& neighbor : near.first(std::min(near.size(), nearest_asked))) {
+    ask(neighbor.peer, wire::StatePart::row, 0);
+    ask(neighbor.peer, wire::StatePart::neighborhood, 0);
+  }
+}
+
+void Maintenance::ask(PeerRef peer, wire::StatePart part, unsigned row) {
+  state_.send(peer, wire::StateRequest{
+                        .nonce = row_nonce_, .part = part, .row = static_cast<std::uint8_t>(row)});
 }
 
 bool Maintenance::on_state_reply(const wire::StateReply& reply) {

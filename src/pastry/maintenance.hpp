@@ -31,6 +31,7 @@ class Maintenance {
   void leaf_lost();
   // Asks a random peer of each row for its row, now.
   void refresh_rows();
+  void ask(PeerRef peer, wire::StatePart part, unsigned row);
   bool on_state_reply(const wire::StateReply& reply);
 
  private:
