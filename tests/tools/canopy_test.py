@@ -250,6 +250,8 @@ class CanopyTest(RingCase):
                               data=b"a\n\nb\n").splitlines()
         self.assertEqual(len(results), 3)
         self.assertTrue(all(json.loads(line)["ack"] == "none" for line in results))
+        told = self.canopy(self.first, "publish", group, "more", "--ack", "none")
+        self.assertNotIn("acknowledged", told)
 
     def test_lines_from_a_file_and_a_slow_pipe(self):
         group = self.group()
