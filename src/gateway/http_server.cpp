@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/option_value.hpp"
+#include "base/thread.hpp"
 #include "gateway/http_connection.hpp"
 #include "gateway/http_loop.hpp"
 #include "net/tcp_listener.hpp"
@@ -58,7 +59,11 @@ class HttpServer::Impl {
         "--gateway");
     endpoint_ = listener_->endpoint();
     shared_.options.usual_host = format_endpoint(endpoint_);
-    for (auto& loop : loops_) threads_.emplace_back([&loop = *loop] { loop.io.run(); });
+    for (auto& loop : loops_)
+      threads_.emplace_back([&loop = *loop] {
+        begin_serving_thread("canopy-http");
+        loop.io.run();
+      });
   }
 
   ~Impl() {

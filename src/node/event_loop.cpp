@@ -1,15 +1,16 @@
 #include "node/event_loop.hpp"
 
-#include <pthread.h>
-
+#include "base/thread.hpp"
 #include "node/signal_guard.hpp"
 
 namespace canopy::node {
 
 void EventLoop::start() {
   const SignalGuard guard;
-  thread_ = std::thread([this] { context_.run(); });
-  ::pthread_setname_np(thread_.native_handle(), name_);
+  thread_ = std::thread([this] {
+    begin_serving_thread(name_);
+    context_.run();
+  });
 }
 
 void EventLoop::stop() {

@@ -7,10 +7,10 @@
 #include <variant>
 
 #include <boost/system/system_error.hpp>
-#include <pthread.h>
 
 #include <canopy/options.hpp>
 
+#include "base/thread.hpp"
 #include "net/clock.hpp"
 #include "node/signal_guard.hpp"
 #include "store/damage.hpp"
@@ -72,7 +72,6 @@ QueueService::QueueService(const QueueServiceOptions& options)
   clock_.emplace(host_.time(), net::mono_now(), net::wall_now());
   host_.begin(now());
   thread_ = std::thread([this] { run(); });
-  ::pthread_setname_np(thread_.native_handle(), "canopy-storage");
 }
 
 QueueService::~QueueService() {
@@ -185,6 +184,7 @@ QueueService::Counters QueueService::counters() const {
 // --- The loop ---
 
 void QueueService::run() {
+  begin_serving_thread("canopy-storage");
   MonoTime deadline = never;
   do {
     wait();
