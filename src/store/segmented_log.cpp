@@ -5,10 +5,13 @@
 
 #include <canopy/error.hpp>
 
+#include "base/thread.hpp"
+
 namespace canopy::store {
 
 using boost::system::error_code;
 using boost::system::result;
+using std::chrono::steady_clock;
 
 SegmentedLog::SegmentedLog(std::unique_ptr<Disk> disk, const LogOptions& options, LogEvents& events,
                            Post post)
@@ -41,7 +44,8 @@ result<std::uint64_t> SegmentedLog::submit(Buffer record) {
   pending_bytes_ += record.size();
   pending_.push_back(std::move(record));
   std::uint64_t index = next_++;
-  if (!idle_ || gathering_) return index;
+  const bool wanted = idle_ || (waiting_ && pending_.size() >= enough_);
+  if (!wanted || gathering_) return index;
   gathering_ = true;
   lock.unlock();
   post(&SegmentedLog::start_writing);
@@ -83,6 +87,7 @@ void SegmentedLog::cut_before(std::uint64_t index) {
 }
 
 void SegmentedLog::run() {
+  begin_serving_thread("canopy-log");
   Lock lock(mutex_);
   std::uint64_t cut_done = 0;
   for (;;) {
@@ -90,7 +95,13 @@ void SegmentedLog::run() {
       if (stopping_) return;
       try_again(lock);
     } else if (!pending_.empty() && (!gathering_ || stopping_)) {
-      write_pending(lock);
+      if (awaits_more()) {
+        waiting_ = true;
+        work_.wait_until(lock, gather_until_);
+        waiting_ = false;
+      } else {
+        write_pending(lock);
+      }
     } else if (cut_before_ > cut_done) {
       cut_done = cut_before_;
       cut(lock);
@@ -106,8 +117,15 @@ void SegmentedLog::run() {
   segments_.close();
 }
 
+bool SegmentedLog::awaits_more() const {
+  return !stopping_ && pending_.size() < enough_ && steady_clock::now() < gather_until_;
+}
+
 void SegmentedLog::write_pending(Lock& lock) {
   batch_.swap(pending_);
+  // One less each time, so that a caller that has left is soon not waited for.
+  enough_ = std::min(std::max(batch_.size(), enough_ - 1), options_.gather_enough);
+  gather_until_ = steady_clock::now() + options_.gather_time;
   std::uint64_t bytes = pending_bytes_;
   std::uint64_t before = last_;
   lock.unlock();

@@ -2,10 +2,15 @@
 //
 // While one sync runs the next records gather, and go with the next one; an idle
 // writer starts by way of the storage loop, so that all of one turn go together.
+// A disk that is asked as often as it answers is no faster for it, and may be held
+// up by its limits: so the writer waits a moment for as many records as it lately
+// had at once. Callers that wait for their answers are all back by then, and a
+// single one never waits.
 // Results are posted to the loop, one call for what a sync did, fewer if the loop
 // is slow. Destroying it writes what is pending, without telling anybody.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -42,6 +47,7 @@ class SegmentedLog final : public Log {
 
   // On the writer's thread.
   void run();
+  bool awaits_more() const;
   void write_pending(Lock& lock);
   void try_again(Lock& lock);
   void cut(Lock& lock);
@@ -65,7 +71,10 @@ class SegmentedLog final : public Log {
   std::condition_variable work_;
   bool stopping_ = false;
   bool idle_ = true;        // the writer
+  bool waiting_ = false;    // it is, for more records
   bool gathering_ = false;  // start_writing() is posted
+  std::size_t enough_ = 1;  // records, not to wait for more
+  std::chrono::steady_clock::time_point gather_until_{};
   std::vector<Buffer> pending_;
   std::uint64_t pending_bytes_ = 0;  // with those being written
   std::uint64_t next_ = 1;           // index

@@ -34,6 +34,10 @@ struct LogOptions {
   std::uint64_t record_bytes_max = 16 << 20;   // less than a segment
   std::uint64_t pending_bytes_max = 64 << 20;  // submitted and not synced yet
   std::chrono::milliseconds retry_every{100};  // after a failure
+  // From the beginning of a sync to that of the next, at most, as long as fewer
+  // records are pending than were lately; enough of them never wait.
+  std::chrono::microseconds gather_time{1000};
+  std::size_t gather_enough = 32;
 };
 
 // "00000000000003e8.log": segments sort by name. Nothing for another name.

@@ -173,6 +173,29 @@ TEST_F(SegmentedLogTest, OneTurnOfTheLoopGoesWithOneSync) {
   EXPECT_EQ(trouble_.syncs, syncs + 1);
 }
 
+TEST_F(SegmentedLogTest, WaitsForAsManyRecordsAsItLatelyHad) {
+  options_.gather_time = std::chrono::minutes(10);
+  open();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(submit("record"));
+  ASSERT_TRUE(wait_for(3));
+  const int syncs = trouble_.syncs;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(submit("record"));
+    loop_.run_ready();
+  }
+  ASSERT_TRUE(wait_for(6));
+  EXPECT_EQ(trouble_.syncs, syncs + 1);
+}
+
+TEST_F(SegmentedLogTest, WaitsForCallersThatHaveLeftForAMomentOnly) {
+  options_.gather_time = std::chrono::milliseconds(1);
+  open();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(submit("record"));
+  ASSERT_TRUE(wait_for(3));
+  ASSERT_TRUE(submit("record"));
+  ASSERT_TRUE(wait_for(4));
+}
+
 TEST_F(SegmentedLogTest, WritesWhatIsPendingWhenItEnds) {
   open();
   for (int i = 0; i < 5000; ++i) ASSERT_TRUE(submit(std::string(1000, 'x')));
