@@ -260,6 +260,8 @@ void Pastry::heard_from(PeerRef peer) {
   admit(peer);
 }
 
+void Pastry::look_at_clock() { const Turn turn(*this); }
+
 void Pastry::suspect(PeerRef peer) {
   const Turn turn(*this);
   if (!departed_ && !state_.is_self(peer)) prober_.probe(peer, goal::life);
@@ -406,6 +408,7 @@ void Pastry::notice_stall() {
   acks_.start_over();
   if (!state_.active || !config.maintenance) return;
   detector_.start_over();
+  application_.stalled();
   if (slept > config.heartbeat_interval + config.probe_timeout) probe_all_leaves();
 }
 

@@ -76,6 +76,9 @@ class Pastry {
   // --- Services for the layer above ---
   // Any sign of life counts for failure detection.
   void heard_from(PeerRef peer);
+  // Notices if this process was stopped, as receive and tick do: for what the
+  // layer above is asked to do by its host.
+  void look_at_clock();
   // Starts a probe of a peer that owes an answer; ends in peer_failed or not.
   void suspect(PeerRef peer);
   bool suspected(PeerRef peer) const;

@@ -33,7 +33,7 @@ struct Counters {
   std::uint64_t publish_retries = 0;
   std::uint64_t publishes_forwarded = 0;      // arrived here by a stale cache
   std::uint64_t publishes_unknown_group = 0;  // at the root, for a group nobody knows
-  std::uint64_t publishes_shed = 0;           // no room to hold them while a root is found
+  std::uint64_t publishes_shed = 0;           // while a root was found: no room, or too old
   std::uint64_t multicasts_sent = 0;          // copies to children
   std::uint64_t multicasts_delivered = 0;     // to the own member
   std::uint64_t multicasts_missed = 0;        // by it, in best-effort groups

@@ -172,6 +172,7 @@ void Dissemination::shut_down() {
 void Dissemination::serve(const wire::Publish& publish, Way way) {
   Group* group = core_.find(publish.group);
   if (*group->name() != publish.name) return acknowledge(publish, errc::name_conflict, way);
+  if (roots_.hold_in_doubt(publish.group, publish)) return;
   if (Ordering::serves(*group)) return ordering_.serve(*group, publish.group, publish);
   const bool handing_over = group->standing() == Standing::handing_over;
   const bool fresh = group->first_sight(publish.id, window_of(*group));

@@ -18,9 +18,10 @@ namespace canopy::scribe {
 
 struct RootRecord {
   wire::GroupState state;
-  bool own = false;     // this node is the root
-  MonoTime touched{};   // a replica: last confirmed by a root; own: last in use
-  PeerRef predecessor;  // own: who handed it over; it may be closer for a while yet
+  bool own = false;      // this node is the root
+  bool doubted = false;  // own: another may be by now; it asks before it serves
+  MonoTime touched{};    // a replica: last confirmed by a root; own: last in use
+  PeerRef predecessor;   // own: who handed it over; it may be closer for a while yet
   MonoTime predecessor_until{};
   wire::Position taken;  // own, ordered: where the predecessor had ended
   PeerRef successor;     // own: to whom it is being handed over

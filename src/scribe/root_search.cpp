@@ -48,6 +48,9 @@ void Roots::finish_search(const Id& id) {
       found(id, *group->name(), mode, false);
     }
   }
+  if (RootRecord* record = registry_.find(id); record && record->doubted) {
+    end_doubt(id, *record, search);
+  }
   group = core_.find(id);
   if (group && group->standing() == Standing::searching) {
     group->step_down();  // nobody wants it any more, or there was no room
@@ -57,6 +60,14 @@ void Roots::finish_search(const Id& id) {
     group = core_.find(id);
     replay_(body, group && group->serves_as_root());
   }
+}
+
+// If others have had another root meanwhile, what that has numbered comes before
+// what this one will.
+void Roots::end_doubt(const Id& id, RootRecord& record, const Search& search) {
+  record.doubted = false;
+  if (!record.own || !search.best || !supersedes(*search.best, record.state)) return;
+  if (keep(*search.best) && record.own) renew_epoch(id);
 }
 
 // Another peer is the root, and closer: this node's view of the ring is behind.

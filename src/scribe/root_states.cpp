@@ -154,11 +154,12 @@ void Roots::handed_over_to(PeerRef peer, const Id& id) {
   if (!group || group->standing() != Standing::handing_over) return;
   ++core_.counters.handovers;
   RootRecord& record = *registry_.find(id);
-  record.own = false;
+  record.own = record.doubted = false;
   record.successor = {};
   record.touched = core_.now();
   tree_.step_down_below(*group, id, peer);
   ordering_.handed_over(*group, peer);
+  if (searches_.contains(id)) redirect_search(id, peer);
   if (group->needed() && !core_.departing) {
     tree_.look_for_parent(id, Duration::zero());
   } else {

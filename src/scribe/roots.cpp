@@ -47,16 +47,30 @@ bool Roots::serve_or_hold(const Id& id, const wire::RoutedBody& body) {
     group = core_.find(id);
     return group && group->serves_as_root();
   }
+  hold(id, body);
+  return false;
+}
+
+bool Roots::hold_in_doubt(const Id& id, const wire::RoutedBody& body) {
+  const RootRecord* record = registry_.find(id);
+  if (!record || !record->doubted) return false;
+  if (core_.now() >= stale_until_) {
+    hold(id, body);
+  } else {
+    ++core_.counters.publishes_shed;
+  }
+  return true;
+}
+
+void Roots::hold(const Id& id, const wire::RoutedBody& body) {
   const std::size_t bytes = wire::size_estimate(body);
   if (!held_.has_room_for(bytes)) {
     ++core_.counters.publishes_shed;
-    return false;
+    return;
   }
-  const bool fresh = !searches_.contains(id);
   searches_[id].held.push_back(body);
   held_.take(bytes);
-  if (fresh) start_search(id);
-  return false;
+  start_search(id);
 }
 
 void Roots::prepare_for_join(const Id& id) {
@@ -129,6 +143,7 @@ void Roots::serve(const Id& id, RootRecord& record, Start start, const wire::Pos
     ++core_.counters.takeovers;
   }
   record.own = true;
+  record.doubted = false;
   record.touched = core_.now();
   record.successor = {};
   record.holders.clear();
@@ -180,6 +195,11 @@ void Roots::ring_changed() {
   if (registry_.records().empty()) return;
   review_at_ = core_.now();
   core_.wake_at(review_at_);
+}
+
+void Roots::doubt() {
+  stale_until_ = core_.now() + core_.pastry.config().probe_timeout;
+  for (auto& [id, record] : registry_.records()) record.doubted = record.own;
 }
 
 void Roots::review() {

@@ -4,7 +4,8 @@
 //
 // A peer that becomes the root of a group it does not know asks the others of
 // the k closest before it answers for the group: a tree may exist. Routed
-// messages wait meanwhile, in bounded number. An old root serves its tree until
+// messages wait meanwhile, in bounded number. So does a root that was stopped for a
+// while, before it serves again: another may have taken over. An old root serves its tree until
 // the new one has its state and has taken it for its child, so that messages
 // reach everybody by one way or both.
 // A part of a Scribe node; shares its Core. Not thread-safe.
@@ -42,6 +43,11 @@ class Roots {
   // (Pastry has delivered a message here), it starts to; as long as that takes,
   // the answer is no and the message is kept for later if there is room.
   bool serve_or_hold(const Id& id, const wire::RoutedBody& body);
+  // For each message that this root is to serve: whether it has to ask first if
+  // it still is the root. The message is kept for later if there is room; but not
+  // one that may have waited here while another root has had it: whoever still
+  // wants it served sends it again.
+  bool hold_in_doubt(const Id& id, const wire::RoutedBody& body);
   // A JOIN is delivered here: a group that is known, by its tree or its state,
   // has this node for its root from now on.
   void prepare_for_join(const Id& id);
@@ -61,6 +67,8 @@ class Roots {
   void on_state_reply(PeerRef from, const wire::RootStateReply& reply);
 
   void ring_changed();
+  // This process was stopped: others may have taken over from it.
+  void doubt();
   void peer_failed(PeerRef peer);
   void depart();
   void tick();
@@ -76,8 +84,10 @@ class Roots {
     MonoTime deadline = never;
   };
 
+  void hold(const Id& id, const wire::RoutedBody& body);
   void start_search(const Id& id);
   void finish_search(const Id& id);
+  void end_doubt(const Id& id, RootRecord& record, const Search& search);
   Search take_search(const Id& id);
   void redirect_search(const Id& id, PeerRef root);
   bool valid(const wire::GroupState& state) const;
@@ -115,6 +125,7 @@ class Roots {
   std::map<Id, Search> searches_;
   Quota held_;  // of all searches
   std::uint32_t last_search_nonce_ = 0;
+  MonoTime stale_until_{};  // what arrives was sent before this process was stopped
   MonoTime review_at_ = never;
   MonoTime refresh_at_ = never;
 };

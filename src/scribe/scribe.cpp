@@ -133,6 +133,7 @@ void Scribe::leave(const Id& group) {
 
 void Scribe::publish(const wire::GroupName& name, wire::AckMode ack, Buffer body,
                      PublishCompletion done) {
+  parts_->core.pastry.look_at_clock();
   parts_->dissemination.publish(name, ack, std::move(body), std::move(done));
   parts_->tell_later();
 }
@@ -300,6 +301,8 @@ void Scribe::activated() {
 }
 
 // `reason` is a literal, and lives as long as anybody.
+void Scribe::stalled() { parts_->roots.doubt(); }
+
 void Scribe::join_stalled(std::string_view reason) {
   parts_->core.upcalls.call([this, reason] { parts_->core.events.join_stalled(reason); });
 }

@@ -291,6 +291,37 @@ TEST_P(OrderingTest, ARootThatDiesBeginsANewEpochAndTellsAGap) {
   expect_one_order();
 }
 
+// What it is asked to publish before it can know that another took over.
+TEST_P(OrderingTest, AWokenRootAcknowledgesNothingThatOthersMiss) {
+  grow(30);
+  const PeerRef old_root = root();
+  publish_for(200ms, old_root);
+  net.hang(old_root);
+  net.run_for(8s);
+  ASSERT_NE(root(), old_root);
+  std::vector<std::string> acknowledged;
+  const auto ask = [&](const std::string& text) {
+    net[old_root].scribe().publish(prices, wire::AckMode::root, Buffer::copy_of(text),
+                                   [&acknowledged, text](const PublishOutcome& outcome) {
+                                     if (!outcome.error) acknowledged.push_back(text);
+                                   });
+  };
+  for (int i = 0; i < 50; ++i) ask("before " + std::to_string(i));
+  net.wake_up(old_root);
+  for (int i = 0; i < 50; ++i) {
+    ask("after " + std::to_string(i));
+    net.run_for(10ms);
+  }
+  net.run_for(5s);
+  EXPECT_EQ(acknowledged.size(), 100u);
+  for (const PeerRef member : living_members()) {
+    for (const std::string& text : acknowledged) {
+      EXPECT_EQ(net[member].count(text), 1u) << text << " at " << net.table()[member].name;
+    }
+  }
+  expect_one_order();
+}
+
 TEST_P(OrderingTest, WhatOnePublishesKeepsItsOrderAcrossRetries) {
   grow(30);
   const PeerRef publisher = outsider();
