@@ -61,6 +61,8 @@ class Ordering {
                             const wire::Position& closed);
   // No message gets a place any more: the group is being handed over.
   void freeze(Group& group);
+  // This node is not the root any more, and gives no positions.
+  void resign(Group& group);
   // The last position given.
   wire::Position last_position(const Id& id) const;
   void handed_over(Group& group, PeerRef to);

@@ -75,12 +75,16 @@ wire::Position Ordering::last_position(const Id& id) const {
   return group && serves(*group) ? group->order->sequencer->last() : wire::Position{};
 }
 
-void Ordering::handed_over(Group& group, PeerRef to) {
+void Ordering::resign(Group& group) {
   if (!group.order) return;
-  GroupOrder& order = *group.order;
-  order.sequencer.reset();
-  order.frozen = false;
-  for (const wire::Publish& publish : order.waiting.take_all()) core_.send(to, publish);
+  group.order->sequencer.reset();
+  group.order->frozen = false;
+}
+
+void Ordering::handed_over(Group& group, PeerRef to) {
+  resign(group);
+  if (!group.order) return;
+  for (const wire::Publish& publish : group.order->waiting.take_all()) core_.send(to, publish);
 }
 
 // --- Places ---

@@ -4,6 +4,7 @@
 
 #include "base/assert.hpp"
 #include "scribe/group_name.hpp"
+#include "scribe/ordering.hpp"
 #include "scribe/roots.hpp"
 #include "scribe/tree.hpp"
 
@@ -60,6 +61,15 @@ void Roots::finish_search(const Id& id) {
     group = core_.find(id);
     replay_(body, group && group->serves_as_root());
   }
+}
+
+// There is another root, which hands the group over to this closer node: its order
+// is taken up where that ends.
+void Roots::abdicate(const Id& id, RootRecord& record) {
+  record.own = record.doubted = false;
+  Group* group = core_.find(id);
+  ordering_.resign(*group);
+  group->become_searching();
 }
 
 // If others have had another root meanwhile, what that has numbered comes before
@@ -121,6 +131,8 @@ void Roots::on_state_reply(PeerRef from, const wire::RootStateReply& reply) {
   if (reply.root && closer_to(reply.group, peers.id(from), peers.id(core_.self))) {
     return redirect_search(reply.group, from);
   }
+  RootRecord* record = registry_.find(reply.group);
+  if (reply.root && record && record->doubted) return abdicate(reply.group, *record);
   if (search.unanswered.empty() || (reply.root && search.best)) finish_search(reply.group);
   const Group* group = core_.find(reply.group);
   if (reply.root && group && group->serves_as_root()) tree_.adopt_old_root(reply.group, from);

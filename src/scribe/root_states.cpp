@@ -66,6 +66,7 @@ bool Roots::take_over(PeerRef from, const wire::GroupState& state) {
   if (again) return true;  // the confirmation got lost
   record.predecessor = from;
   record.taken = state.closed;
+  if (record.doubted) abdicate(state.group, record);
   if (group && group->serves_as_root()) {
     // Two trees become one: this node's, and the old root's below it. Neither
     // has what the other was told.

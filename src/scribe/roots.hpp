@@ -87,6 +87,7 @@ class Roots {
   void hold(const Id& id, const wire::RoutedBody& body);
   void start_search(const Id& id);
   void finish_search(const Id& id);
+  void abdicate(const Id& id, RootRecord& record);
   void end_doubt(const Id& id, RootRecord& record, const Search& search);
   Search take_search(const Id& id);
   void redirect_search(const Id& id, PeerRef root);

@@ -299,6 +299,7 @@ TEST_P(OrderingTest, AWokenRootAcknowledgesNothingThatOthersMiss) {
   net.hang(old_root);
   net.run_for(8s);
   ASSERT_NE(root(), old_root);
+  EXPECT_FALSE(net.publish(root(), prices, "successor's").error);
   std::vector<std::string> acknowledged;
   const auto ask = [&](const std::string& text) {
     net[old_root].scribe().publish(prices, wire::AckMode::root, Buffer::copy_of(text),
@@ -315,6 +316,7 @@ TEST_P(OrderingTest, AWokenRootAcknowledgesNothingThatOthersMiss) {
   net.run_for(5s);
   EXPECT_EQ(acknowledged.size(), 100u);
   for (const PeerRef member : living_members()) {
+    EXPECT_EQ(net[member].count("successor's"), 1u) << net.table()[member].name;
     for (const std::string& text : acknowledged) {
       EXPECT_EQ(net[member].count(text), 1u) << text << " at " << net.table()[member].name;
     }
