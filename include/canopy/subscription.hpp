@@ -7,6 +7,7 @@
 // one ends.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -25,12 +26,27 @@ namespace detail {
 class SubscriptionState;
 }
 
+// Room that the queues of several subscriptions share, beside their own bounds.
+// Thread-safe.
+class QueueRoom {
+ public:
+  explicit QueueRoom(std::size_t bytes_max) noexcept : bytes_max_(bytes_max) {}
+
+ private:
+  friend class detail::SubscriptionState;
+  const std::size_t bytes_max_;
+  std::atomic<std::size_t> bytes_ = 0;
+};
+
 // The queue between the tree and the subscriber. A full one drops its oldest
-// messages and tells how many by Lost.
+// messages and tells how many by Lost. That of an ordered group drops nothing:
+// what does not fit is taken later from what the node keeps of the group anyway
+// (30 seconds, 16 MiB), and what has left that is a Gap.
 struct JoinOptions {
   std::size_t queue_messages_max = 65'536;
   std::size_t queue_bytes_max = 64U << 20;  // payloads, headers and bookkeeping
   bool accept_anycast = true;               // anycasts may end here
+  std::shared_ptr<QueueRoom> shared_room{};
 };
 
 class Subscription {
@@ -64,7 +80,7 @@ class Subscription {
   // The group, with its creator filled in; empty for a default-constructed one.
   GroupName group() const;
 
-  // Messages dropped so far because the queue was full. Thread-safe.
+  // Messages that it did not get so far because it read too slowly. Thread-safe.
   std::uint64_t lost() const noexcept;
 
   explicit operator bool() const noexcept { return state_ != nullptr; }

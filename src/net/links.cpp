@@ -267,6 +267,11 @@ bool Links::has_link(PeerRef peer) {
   return entry && entry->link;
 }
 
+std::size_t Links::queued_bytes(PeerRef peer) {
+  const PeerEntry* entry = book_.find(peer);
+  return entry ? entry->outbox.bytes() : 0;
+}
+
 void Links::collect_refs(std::vector<PeerRef>& refs) const {
   book_.for_each([&](const PeerEntry& entry) {
     refs.insert(refs.end(), entry.refs.begin(), entry.refs.end());

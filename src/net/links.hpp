@@ -67,6 +67,8 @@ class Links final : private LinkHost {
   void dial_seed(const Endpoint& seed, SeedDone done);
 
   bool has_link(PeerRef peer);
+  // What waits for the peer; beyond the limits of OutboxLimits the oldest goes.
+  std::size_t queued_bytes(PeerRef peer);
 
   // Every PeerRef in use here, for PeerTable::sweep(). Duplicates are possible.
   void collect_refs(std::vector<PeerRef>& refs) const;

@@ -1,14 +1,8 @@
 #include "net/outbox.hpp"
 
-#include <iterator>
 #include <utility>
 
 namespace canopy::net {
-
-namespace {
-constexpr std::size_t kept_items_max = 64;  // room that an emptied queue keeps
-constexpr std::size_t compact_from = 1024;  // items gone before the rest is moved up
-}  // namespace
 
 void Outbox::push(wire::Message message) {
   const auto traffic = wire::traffic_class(message);
@@ -20,15 +14,17 @@ void Outbox::push(wire::Message message) {
     ++dropped_full_.of(traffic);
     return;
   }
-  while (!queue.empty() &&
-         (queue.size() >= limits.messages_max || queue.bytes + bytes > limits.bytes_max)) {
+  while (!queue.items.empty() &&
+         (queue.items.size() >= limits.messages_max || queue.bytes + bytes > limits.bytes_max)) {
     queue.pop();
     ++dropped_full_.of(traffic);
   }
   queue.push({std::move(message), bytes});
 }
 
-std::optional<wire::Message> Outbox::pop() { return pop_from(control_.empty() ? bulk_ : control_); }
+std::optional<wire::Message> Outbox::pop() {
+  return pop_from(control_.items.empty() ? bulk_ : control_);
+}
 
 void Outbox::drop_all(ClassCounts& counts) {
   drop_from(control_, counts.control);
@@ -36,33 +32,23 @@ void Outbox::drop_all(ClassCounts& counts) {
 }
 
 std::optional<wire::Message> Outbox::pop_from(Queue& queue) {
-  if (queue.empty()) return std::nullopt;
+  if (queue.items.empty()) return std::nullopt;
   return queue.pop().message;
 }
 
 void Outbox::drop_from(Queue& queue, std::uint64_t& dropped) {
-  dropped += queue.size();
+  dropped += queue.items.size();
   queue = {};
 }
 
 void Outbox::Queue::push(Waiting item) {
   bytes += item.bytes;
-  items.push_back(std::move(item));
+  items.push(std::move(item));
 }
 
 Outbox::Waiting Outbox::Queue::pop() {
-  Waiting item = std::move(items[head]);
-  items[head].message = {};  // a moved-from message may still hold its payload
-  ++head;
+  Waiting item = items.pop();
   bytes -= item.bytes;
-  if (empty()) {
-    items.clear();
-    head = 0;
-    if (items.capacity() > kept_items_max) items.shrink_to_fit();
-  } else if (head >= compact_from && head * 2 >= items.size()) {
-    items.erase(items.begin(), std::next(items.begin(), static_cast<std::ptrdiff_t>(head)));
-    head = 0;
-  }
   return item;
 }
 

@@ -8,8 +8,8 @@
 
 #include <cstddef>
 #include <optional>
-#include <vector>
 
+#include "base/fifo.hpp"
 #include "net/counters.hpp"
 #include "wire/message.hpp"
 
@@ -43,8 +43,8 @@ class Outbox {
   void drop_all(ClassCounts& counts);
   void drop_bulk(ClassCounts& counts) { drop_from(bulk_, counts.bulk); }
 
-  bool empty() const noexcept { return control_.empty() && bulk_.empty(); }
-  std::size_t messages() const noexcept { return control_.size() + bulk_.size(); }
+  bool empty() const noexcept { return control_.items.empty() && bulk_.items.empty(); }
+  std::size_t messages() const noexcept { return control_.items.size() + bulk_.items.size(); }
   std::size_t bytes() const noexcept { return control_.bytes + bulk_.bytes; }
 
  private:
@@ -53,14 +53,10 @@ class Outbox {
     std::size_t bytes = 0;
   };
 
-  // First in, first out; owns no memory while empty, as most outboxes are.
   struct Queue {
-    std::vector<Waiting> items;
-    std::size_t head = 0;  // items before it are gone
+    Fifo<Waiting> items;
     std::size_t bytes = 0;
 
-    bool empty() const noexcept { return head == items.size(); }
-    std::size_t size() const noexcept { return items.size() - head; }
     void push(Waiting item);
     Waiting pop();
   };

@@ -29,12 +29,13 @@ namespace canopy::node {
 
 struct ControlLimits {
   std::size_t clients_max = 64;
-  std::size_t requests_max = 64;  // under way per client, joined groups not counted
-  std::size_t joins_max = 64;     // per client
-  // Between the tree and a client that does not read: per joined group, and in
-  // the socket's queue.
+  std::size_t requests_max = 64;   // under way per client, joined groups not counted
+  std::size_t joins_max = 16'384;  // per client
+  // Between the tree and a client that does not read: per joined group, of all its
+  // groups together, and in the socket's queue.
   std::size_t subscription_messages_max = 16'384;
   std::size_t subscription_bytes_max = std::size_t{4} << 20;
+  std::size_t client_bytes_max = std::size_t{64} << 20;
   std::size_t queue_bytes_max = std::size_t{1} << 20;
 };
 

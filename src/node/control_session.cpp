@@ -42,7 +42,10 @@ Ack to_public(wire::AckMode ack) {
 
 ControlSession::ControlSession(std::shared_ptr<ControlHost> host,
                                std::shared_ptr<net::FrameChannel> channel, std::uint64_t number)
-    : host_(std::move(host)), channel_(std::move(channel)), number_(number) {}
+    : host_(std::move(host)),
+      channel_(std::move(channel)),
+      number_(number),
+      room_(std::make_shared<QueueRoom>(host_->limits.client_bytes_max)) {}
 
 void ControlSession::start(std::function<void(std::string_view)> ended) {
   ended_ = std::move(ended);
@@ -286,6 +289,7 @@ void ControlSession::handle(RequestId id, const control::Join& request) {
   JoinOptions options;
   options.queue_messages_max = host_->limits.subscription_messages_max;
   options.queue_bytes_max = host_->limits.subscription_bytes_max;
+  options.shared_room = room_;
   add(id).join = true;
   ++joins_;
   host_->node.async_join(

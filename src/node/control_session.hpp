@@ -110,6 +110,7 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
   std::function<void(std::string_view)> ended_;
   std::map<RequestId, Operation> operations_;
   std::size_t joins_ = 0;
+  std::shared_ptr<QueueRoom> room_;  // of all its groups
   std::deque<wire::EncodedFrame> outbox_;
   bool open_ = true;
 };

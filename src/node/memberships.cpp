@@ -54,7 +54,10 @@ void Memberships::subscribe(const Id& id, Group& group, const Waiting& waiting) 
   subscription->on_end([this, id, mailbox = mailbox_, weak = std::weak_ptr(subscription)] {
     mailbox->post_always([this, id, weak] { ended(id, weak.lock()); });
   });
-  group.subscriptions.push_back(subscription);
+  subscription->on_drained([this, id, mailbox = mailbox_, weak = std::weak_ptr(subscription)] {
+    mailbox->post_always([this, id, weak] { drained(id, weak.lock()); });
+  });
+  group.subscriptions.emplace_back(subscription);
   ++subscriptions_;
   waiting.join->finish({}, Subscription(std::move(subscription)));
 }
@@ -62,13 +65,31 @@ void Memberships::subscribe(const Id& id, Group& group, const Waiting& waiting) 
 void Memberships::ended(const Id& id, const std::shared_ptr<State>& subscription) {
   auto position = groups_.find(id);
   if (position == groups_.end()) return;
-  auto& all = position->second.subscriptions;
-  auto found = std::find(all.begin(), all.end(), subscription);
-  if (found == all.end()) return;
+  auto found = find(position->second, subscription);
+  if (found == position->second.subscriptions.end()) return;
   lost_before_ += subscription->lost();
-  all.erase(found);
+  position->second.subscriptions.erase(found);
   --subscriptions_;
   leave_if_unused(id);
+}
+
+void Memberships::drained(const Id& id, const std::shared_ptr<State>& subscription) {
+  auto position = groups_.find(id);
+  if (position == groups_.end()) return;
+  auto found = find(position->second, subscription);
+  if (found == position->second.subscriptions.end()) return;
+  found->catch_up(scribe_.history(id), translation(position->second));
+}
+
+std::vector<Follower>::iterator Memberships::find(Group& group,
+                                                  const std::shared_ptr<State>& subscription) {
+  return std::ranges::find(group.subscriptions, subscription, &Follower::handle);
+}
+
+Follower::Translate Memberships::translation(const Group& group) {
+  return [this, &group](const wire::Multicast& multicast, Message& message) {
+    return to_message(group, multicast, message);
+  };
 }
 
 void Memberships::leave_if_unused(const Id& id) {
@@ -82,26 +103,29 @@ void Memberships::leave_if_unused(const Id& id) {
 void Memberships::multicast(const wire::Multicast& multicast) {
   auto position = groups_.find(multicast.group);
   if (position == groups_.end()) return;
-  const Group& group = position->second;
+  Group& group = position->second;
   Message message;
-  if (!to_message(group, multicast.id, multicast.body, message)) return;
-  message.epoch = multicast.epoch;
-  if (message.epoch != 0) message.position = multicast.sequence;
-  for (const auto& subscription : group.subscriptions) subscription->push(message);
+  if (!to_message(group, multicast, message)) return;
+  const auto* history = multicast.epoch == 0 ? nullptr : scribe_.history(multicast.group);
+  const auto translate = translation(group);
+  for (Follower& follower : group.subscriptions)
+    follower.multicast(multicast, message, history, translate);
 }
 
 void Memberships::gap(const Id& id, const scribe::Missed& missed) {
   auto position = groups_.find(id);
   if (position == groups_.end()) return;
-  const Gap gap{missed.epoch, missed.first, missed.last};
-  for (const auto& subscription : position->second.subscriptions) subscription->push(gap);
+  const auto* history = scribe_.history(id);
+  const auto translate = translation(position->second);
+  for (Follower& follower : position->second.subscriptions)
+    follower.gap(missed, history, translate);
 }
 
 void Memberships::lost(const Id& id, std::uint64_t count) {
   auto position = groups_.find(id);
   if (position == groups_.end()) return;
-  for (const auto& subscription : position->second.subscriptions)
-    subscription->push(Lost{count, true});
+  for (const Follower& follower : position->second.subscriptions)
+    follower.subscription().push(Lost{count, true});
 }
 
 bool Memberships::anycast(const wire::Anycast& anycast) {
@@ -110,16 +134,24 @@ bool Memberships::anycast(const wire::Anycast& anycast) {
   Group& group = position->second;
   const auto& all = group.subscriptions;
   for (std::size_t n = 0; n < all.size(); ++n) {
-    const auto& subscription = all[(group.next_anycast + n) % all.size()];
-    if (!subscription->accepts_anycast()) continue;
+    State& subscription = all[(group.next_anycast + n) % all.size()].subscription();
+    if (!subscription.accepts_anycast()) continue;
     Message message;
     if (!to_message(group, anycast.id, anycast.body, message)) return false;
     message.anycast = true;
     group.next_anycast += n + 1;
-    subscription->push(std::move(message));
+    subscription.push(std::move(message));
     return true;
   }
   return false;
+}
+
+bool Memberships::to_message(const Group& group, const wire::Multicast& multicast,
+                             Message& message) {
+  if (!to_message(group, multicast.id, multicast.body, message)) return false;
+  message.epoch = multicast.epoch;
+  if (message.epoch != 0) message.position = multicast.sequence;
+  return true;
 }
 
 bool Memberships::to_message(const Group& group, const wire::MessageId& id, const Buffer& body,
@@ -151,9 +183,9 @@ void Memberships::end(boost::system::error_code reason) {
 void Memberships::end_group(Group& group, boost::system::error_code reason) {
   waiting_ -= group.waiting.size();
   for (const Waiting& waiting : group.waiting) waiting.join->fail(reason);
-  for (const auto& subscription : group.subscriptions) {
-    lost_before_ += subscription->lost();
-    subscription->detach(reason);
+  for (Follower& follower : group.subscriptions) {
+    follower.detach(reason);
+    lost_before_ += follower.subscription().lost();
   }
   subscriptions_ -= group.subscriptions.size();
 }
@@ -166,7 +198,7 @@ std::size_t Memberships::subscriptions_of(const Id& group) const {
 std::uint64_t Memberships::lost() const noexcept {
   std::uint64_t lost = lost_before_;
   for (const auto& [id, group] : groups_)
-    for (const auto& subscription : group.subscriptions) lost += subscription->lost();
+    for (const Follower& follower : group.subscriptions) lost += follower.subscription().lost();
   return lost;
 }
 

@@ -17,9 +17,9 @@
 #include <canopy/subscription.hpp>
 
 #include "base/id.hpp"
+#include "node/follower.hpp"
 #include "node/mailbox.hpp"
 #include "node/operation.hpp"
-#include "node/subscription_state.hpp"
 #include "scribe/scribe.hpp"
 #include "wire/scribe_messages.hpp"
 
@@ -65,7 +65,7 @@ class Memberships {
   struct Group {
     wire::GroupName name;
     bool joined = false;
-    std::vector<std::shared_ptr<State>> subscriptions;
+    std::vector<Follower> subscriptions;
     std::vector<Waiting> waiting;  // for the tree
     std::size_t next_anycast = 0;  // whose turn it is to be offered one
   };
@@ -73,10 +73,15 @@ class Memberships {
   void joined(const Id& id, boost::system::error_code error);
   void subscribe(const Id& id, Group& group, const Waiting& waiting);
   void ended(const Id& id, const std::shared_ptr<State>& subscription);
+  void drained(const Id& id, const std::shared_ptr<State>& subscription);
+  static std::vector<Follower>::iterator find(Group& group,
+                                              const std::shared_ptr<State>& subscription);
+  Follower::Translate translation(const Group& group);
   void leave_if_unused(const Id& id);
   void end_group(Group& group, boost::system::error_code reason);
   bool to_message(const Group& group, const wire::MessageId& id, const Buffer& body,
                   Message& message);
+  bool to_message(const Group& group, const wire::Multicast& multicast, Message& message);
 
   scribe::Scribe& scribe_;
   std::shared_ptr<Mailbox> mailbox_;

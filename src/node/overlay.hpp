@@ -91,6 +91,7 @@ class Overlay final : private wire::Env,
   Random& random() override { return random_; }
   PeerTable& peers() override { return peers_; }
   void send(PeerRef to, wire::Message message) override;
+  std::size_t backlog(PeerRef to) override { return links_.queued_bytes(to); }
   void wake_at(MonoTime deadline) override;
 
   // scribe::Events

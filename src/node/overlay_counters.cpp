@@ -119,6 +119,7 @@ void add_trees(Names& names, const scribe::Counters& trees) {
   names.add("tree.refills_requested", trees.refills_requested);
   names.add("tree.refills_sent", trees.refills_sent);
   names.add("tree.publishes_early", trees.publishes_early);
+  names.add("tree.children_paused", trees.children_paused);
   names.add("tree.epochs_begun", trees.epochs_begun);
   names.add("tree.anycasts_handled", trees.anycasts_handled);
   names.add("tree.anycasts_cut_short", trees.anycasts_cut_short);
@@ -126,6 +127,7 @@ void add_trees(Names& names, const scribe::Counters& trees) {
   names.add("tree.takeovers", trees.takeovers);
   names.add("tree.handovers", trees.handovers);
   names.add("tree.replica_updates_sent", trees.replica_updates_sent);
+  names.add("tree.replica_mismatches", trees.replica_mismatches);
   names.add("tree.groups_forgotten", trees.groups_forgotten);
   names.add("tree.malformed", trees.malformed);
   names.add("tree.limits_met", trees.limits_met);

@@ -32,6 +32,8 @@ SubscriptionState::SubscriptionState(boost::asio::any_io_executor executor, Grou
                                      JoinOptions options)
     : executor_(std::move(executor)), group_(std::move(group)), options_(options) {}
 
+SubscriptionState::~SubscriptionState() { release(bytes_); }
+
 void SubscriptionState::on_end(std::function<void()> ended) {
   std::lock_guard lock(mutex_);
   ended_ = std::move(ended);
@@ -53,13 +55,14 @@ void SubscriptionState::receive(std::size_t max_events, std::shared_ptr<Receive>
 
 void SubscriptionState::leave() {
   std::function<void()> ended;
-  std::deque<Queued> dropped;
+  Fifo<Queued> dropped;
   {
     std::lock_guard lock(mutex_);
     ended = std::exchange(ended_, nullptr);
+    drained_ = nullptr;
     over_ = true;
-    dropped.swap(queue_);
-    bytes_ = 0;
+    std::swap(dropped, queue_);
+    release(bytes_);
     lost_here_ = 0;
     if (waiting_) waiting_->fail(errc::not_joined);
     waiting_.reset();
@@ -67,51 +70,119 @@ void SubscriptionState::leave() {
   if (ended) ended();
 }
 
+void SubscriptionState::on_drained(std::function<void()> drained) {
+  std::lock_guard lock(mutex_);
+  drained_ = std::move(drained);
+}
+
 void SubscriptionState::push(Message message) {
   std::lock_guard lock(mutex_);
   if (over_) return;
+  copy_if_it_waits(message);
+  const std::size_t bytes = bytes_of(message);
+  enqueue(std::move(message), bytes);
+  shed();
+  hand_over();
+}
+
+bool SubscriptionState::offer(Message message) {
+  std::lock_guard lock(mutex_);
+  if (over_) return true;
+  const std::size_t bytes = bytes_of(message);
+  if (!queue_.empty() && !fits(bytes)) {
+    refused_ = true;
+    return false;
+  }
+  copy_if_it_waits(message);
+  enqueue(std::move(message), bytes);
+  hand_over();
+  return true;
+}
+
+bool SubscriptionState::has_room() {
+  std::lock_guard lock(mutex_);
+  if (over_ || queue_.empty() || fits(sizeof(Event))) return true;
+  refused_ = true;
+  return false;
+}
+
+void SubscriptionState::miss(const Gap& gap) {
+  lost_.fetch_add(messages_in(gap), std::memory_order_relaxed);
+  push(gap);
+}
+
+bool SubscriptionState::fits(std::size_t bytes) const noexcept {
+  const auto* room = options_.shared_room.get();
+  return queue_.size() < options_.queue_messages_max &&
+         bytes_ + bytes <= options_.queue_bytes_max &&
+         (!room || room->bytes_.load(std::memory_order_relaxed) + bytes <= room->bytes_max_);
+}
+
+void SubscriptionState::copy_if_it_waits(Message& message) const {
   const bool waits = !waiting_ || waiting_->claimed();
   if (waits && message.payload.size() < small_payload)
     message.payload = Payload(message.payload.view());
-  const std::size_t bytes = bytes_of(message);
-  enqueue(std::move(message), bytes);
 }
 
 void SubscriptionState::push(const Gap& gap) {
   std::lock_guard lock(mutex_);
-  if (!over_) enqueue(gap, sizeof(Event));
+  if (over_) return;
+  enqueue(gap, sizeof(Event));
+  shed();
+  hand_over();
 }
 
 void SubscriptionState::push(const Lost& lost) {
   std::lock_guard lock(mutex_);
-  if (!over_) enqueue(lost, sizeof(Event));
+  if (over_) return;
+  enqueue(lost, sizeof(Event));
+  shed();
+  hand_over();
 }
 
 void SubscriptionState::enqueue(Event event, std::size_t bytes) {
-  bytes_ += bytes;
-  queue_.push_back({std::move(event), bytes});
-  shed();
+  occupy(bytes);
+  queue_.push({std::move(event), bytes});
+}
+
+void SubscriptionState::hand_over() {
   if (waiting_) answer(std::exchange(waiting_, nullptr), waiting_max_);
+}
+
+void SubscriptionState::occupy(std::size_t bytes) {
+  bytes_ += bytes;
+  if (options_.shared_room) options_.shared_room->bytes_ += bytes;
+}
+
+void SubscriptionState::release(std::size_t bytes) {
+  bytes_ -= bytes;
+  if (options_.shared_room) options_.shared_room->bytes_ -= bytes;
 }
 
 bool SubscriptionState::detach(boost::system::error_code reason) {
   std::lock_guard lock(mutex_);
   if (std::exchange(over_, true)) return false;
   ended_ = nullptr;
-  queue_.push_back({Detached{reason}, 0});
-  if (waiting_) answer(std::exchange(waiting_, nullptr), waiting_max_);
+  drained_ = nullptr;
+  enqueue(Detached{reason}, 0);
+  hand_over();
   return true;
 }
 
 void SubscriptionState::shed() {
-  while (!queue_.empty() &&
-         (queue_.size() > options_.queue_messages_max || bytes_ > options_.queue_bytes_max)) {
-    const std::uint64_t lost = messages_in(queue_.front().event);
-    bytes_ -= queue_.front().bytes;
-    queue_.pop_front();
+  while (!queue_.empty() && overfull()) {
+    const Queued oldest = queue_.pop();
+    const std::uint64_t lost = messages_in(oldest.event);
+    release(oldest.bytes);
     lost_here_ += lost;
     lost_.fetch_add(lost, std::memory_order_relaxed);
   }
+}
+
+bool SubscriptionState::overfull() const noexcept {
+  const auto* room = options_.shared_room.get();
+  return queue_.size() > options_.queue_messages_max || bytes_ > options_.queue_bytes_max ||
+         (room && room->bytes_.load(std::memory_order_relaxed) > room->bytes_max_);
 }
 
 // An operation that was cancelled meanwhile leaves the events where they are.
@@ -125,9 +196,14 @@ std::vector<Event> SubscriptionState::take(std::size_t max_events) {
   events.reserve(std::min(max_events, queue_.size() + 1));
   if (lost_here_ != 0) events.push_back(Lost{std::exchange(lost_here_, 0)});
   while (events.size() < max_events && !queue_.empty()) {
-    bytes_ -= queue_.front().bytes;
-    events.push_back(std::move(queue_.front().event));
-    queue_.pop_front();
+    Queued oldest = queue_.pop();
+    release(oldest.bytes);
+    events.push_back(std::move(oldest.event));
+  }
+  if (refused_ && queue_.size() <= options_.queue_messages_max / 2 &&
+      bytes_ <= options_.queue_bytes_max / 2) {
+    refused_ = false;
+    if (drained_) drained_();
   }
   return events;
 }

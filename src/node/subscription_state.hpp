@@ -2,14 +2,13 @@
 // thread, emptied from any.
 //
 // Bounded in messages and bytes. A full queue drops its oldest messages, and
-// gaps as the messages that they stand for, and tells how many in their place.
-// Thread-safe.
+// gaps as the messages that they stand for, and tells how many in their place;
+// or it refuses what is offered, and says when it has room. Thread-safe.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -21,6 +20,7 @@
 #include <canopy/message.hpp>
 #include <canopy/subscription.hpp>
 
+#include "base/fifo.hpp"
 #include "node/operation.hpp"
 
 namespace canopy::detail {
@@ -30,6 +30,7 @@ class SubscriptionState {
   using Receive = node::Operation<std::vector<Event>>;
 
   SubscriptionState(boost::asio::any_io_executor executor, GroupName group, JoinOptions options);
+  ~SubscriptionState();
 
   const GroupName& group() const noexcept { return group_; }
   bool accepts_anycast() const noexcept { return options_.accept_anycast; }
@@ -43,6 +44,15 @@ class SubscriptionState {
   // --- The overlay ---
   // Called once, from any thread, when the subscriber ends it.
   void on_end(std::function<void()> ended);
+  // Called when half of the queue is free after it had no room. Must not block
+  // or call back.
+  void on_drained(std::function<void()> drained);
+  // Takes the message if there is room, or nothing else is there.
+  bool offer(Message message);
+  bool has_room();
+  // What it was too slow for.
+  void miss(const Gap& gap);
+  // Makes room.
   void push(Message message);
   void push(const Gap& gap);
   void push(const Lost& lost);
@@ -54,8 +64,14 @@ class SubscriptionState {
     Event event;
     std::size_t bytes = 0;
   };
+  bool fits(std::size_t bytes) const noexcept;
+  void occupy(std::size_t bytes);
+  void release(std::size_t bytes);
+  bool overfull() const noexcept;
+  void copy_if_it_waits(Message& message) const;
   bool deliverable() const noexcept { return !queue_.empty() || lost_here_ != 0; }
   void enqueue(Event event, std::size_t bytes);
+  void hand_over();
   void shed();
   void answer(std::shared_ptr<Receive> operation, std::size_t max_events);
   std::vector<Event> take(std::size_t max_events);
@@ -67,7 +83,9 @@ class SubscriptionState {
 
   std::mutex mutex_;
   std::function<void()> ended_;
-  std::deque<Queued> queue_;
+  std::function<void()> drained_;
+  bool refused_ = false;  // has had no room since drained_ was called
+  Fifo<Queued> queue_;
   std::size_t bytes_ = 0;
   std::uint64_t lost_here_ = 0;  // dropped in front of what is queued
   bool over_ = false;            // nothing comes any more

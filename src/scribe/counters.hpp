@@ -53,6 +53,7 @@ struct Counters {
   std::uint64_t refills_requested = 0;  // by this node
   std::uint64_t refills_sent = 0;       // items given to others again
   std::uint64_t publishes_early = 0;    // overtook an earlier one of their publisher
+  std::uint64_t children_paused = 0;    // as what was sent to them had not left
   std::uint64_t epochs_begun = 0;
 
   // Roots
@@ -60,7 +61,8 @@ struct Counters {
   std::uint64_t takeovers = 0;
   std::uint64_t handovers = 0;  // root states given to a closer peer
   std::uint64_t replica_updates_sent = 0;
-  std::uint64_t groups_forgotten = 0;  // empty, and never created by name
+  std::uint64_t replica_mismatches = 0;  // holders that did not keep what they were taken to
+  std::uint64_t groups_forgotten = 0;    // empty, and never created by name
 
   // Outside input that made no sense or met a limit
   std::uint64_t malformed = 0;

@@ -1,6 +1,7 @@
 #include "scribe/order_history.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace canopy::scribe {
@@ -59,10 +60,33 @@ void HistoryRoom::make_room() {
   for (std::size_t n = holding_.size(); n > 0; --n) holding_[n - 1]->trim(share);
 }
 
-const OrderItem* OrderHistory::next_after(const wire::Position& after) const noexcept {
-  const auto found = std::ranges::upper_bound(
-      kept_, after, {}, [](const Kept& kept) { return position_of(kept.item); });
+wire::Position OrderHistory::end() const noexcept {
+  return kept_.empty() ? base_ : position_of(kept_.back().item);
+}
+
+std::deque<OrderHistory::Kept>::const_iterator OrderHistory::after(
+    const wire::Position& position) const noexcept {
+  return std::ranges::upper_bound(kept_, position, {},
+                                  [](const Kept& kept) { return position_of(kept.item); });
+}
+
+const OrderItem* OrderHistory::next_after(const wire::Position& position) const noexcept {
+  const auto found = after(position);
   return found == kept_.end() ? nullptr : &found->item;
+}
+
+void OrderHistory::mark_repeated(const wire::Position& position) noexcept {
+  const auto next = after(position);
+  if (next == kept_.begin()) return;
+  Kept& kept = kept_[static_cast<std::size_t>(next - kept_.begin()) - 1];
+  if (position_of(kept.item) == position) kept.repeated = true;
+}
+
+bool OrderHistory::is_repeated(const wire::Position& position) const noexcept {
+  const auto next = after(position);
+  if (next == kept_.begin()) return false;
+  const Kept& kept = *std::prev(next);
+  return kept.repeated && position_of(kept.item) == position;
 }
 
 wire::Position OrderHistory::find(const wire::MessageId& id) const noexcept {

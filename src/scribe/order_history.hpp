@@ -48,6 +48,8 @@ class OrderHistory {
 
   // The position on which the oldest kept item follows.
   const wire::Position& base() const noexcept { return base_; }
+  // The position of the latest item, whether it is still kept or not.
+  wire::Position end() const noexcept;
   // Whether all that follows this position is there.
   bool covers(const wire::Position& after) const noexcept { return after >= base_; }
   bool empty() const noexcept { return kept_.empty(); }
@@ -55,7 +57,11 @@ class OrderHistory {
   MonoTime oldest() const noexcept { return kept_.empty() ? never : kept_.front().at; }
 
   // The first item after the position; null at the end.
-  const OrderItem* next_after(const wire::Position& after) const noexcept;
+  const OrderItem* next_after(const wire::Position& position) const noexcept;
+  // The item at this position is a message that has had one before: members do
+  // not get it again.
+  void mark_repeated(const wire::Position& position) noexcept;
+  bool is_repeated(const wire::Position& position) const noexcept;
   // Where a message lies; none if it is not here any more.
   wire::Position find(const wire::MessageId& id) const noexcept;
 
@@ -65,7 +71,9 @@ class OrderHistory {
     OrderItem item;
     std::size_t bytes = 0;
     MonoTime at{};
+    bool repeated = false;
   };
+  std::deque<Kept>::const_iterator after(const wire::Position& position) const noexcept;
   void trim(std::size_t bytes_max);
   void drop_oldest();
 

@@ -246,6 +246,11 @@ std::optional<GroupView> Scribe::view(const Id& id) const {
   return view;
 }
 
+const OrderHistory* Scribe::history(const Id& id) const {
+  const Group* group = parts_->core.find(id);
+  return group && group->order ? &group->order->stream.history() : nullptr;
+}
+
 bool Scribe::is_tree_neighbor(PeerRef peer) const { return parts_->core.neighbors.contains(peer); }
 
 const Counters& Scribe::counters() const { return parts_->core.counters; }

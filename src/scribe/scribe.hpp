@@ -23,6 +23,7 @@
 #include "scribe/events.hpp"
 #include "scribe/group_name.hpp"
 #include "scribe/operations.hpp"
+#include "scribe/order_history.hpp"
 #include "wire/env.hpp"
 
 namespace canopy::scribe {
@@ -83,6 +84,9 @@ class Scribe final : public pastry::Application {
 
   std::vector<Id> groups() const;  // all whose tree this node is in, in id order
   std::optional<GroupView> view(const Id& group) const;
+  // What is kept of an ordered group, for members that are not as far yet; null
+  // if the group is not ordered. Not longer than until the next call.
+  const OrderHistory* history(const Id& group) const;
   // Whether an edge of any tree runs between the peer and this node.
   bool is_tree_neighbor(PeerRef peer) const;
   const Counters& counters() const;

@@ -3,6 +3,8 @@
 // by reference and are called by their host on one thread only.
 #pragma once
 
+#include <cstddef>
+
 #include "base/peer.hpp"
 #include "base/random.hpp"
 #include "base/time.hpp"
@@ -19,6 +21,10 @@ class Env {
   // Hands a message over for sending; never blocks, never calls back into the
   // layer. It may get lost: what matters is acknowledged by the protocol.
   virtual void send(PeerRef to, Message message) = 0;
+
+  // Bytes that were handed over for this peer and have not left yet; 0 where that
+  // is not known.
+  virtual std::size_t backlog(PeerRef /*to*/) { return 0; }
 
   // Asks for a tick() at this time at the latest. The earliest of all requests
   // since the last tick counts; the layer asks anew in every tick.

@@ -31,6 +31,12 @@ class SubscriptionTest : public testing::Test {
     state_->push(std::move(message));
   }
 
+  bool offer(const std::string& text) {
+    Message message;
+    message.payload = Payload(text);
+    return state_->offer(std::move(message));
+  }
+
   auto handler() {
     return [this](error_code error, std::vector<Event> events) {
       ++completions_;
@@ -119,6 +125,50 @@ TEST_F(SubscriptionTest, AMessageLargerThanTheQueueIsLostNotStuck) {
   receive(100);
   ASSERT_EQ(events_.size(), 1U);
   EXPECT_EQ(std::get<Lost>(events_[0]), Lost{1});
+}
+
+TEST_F(SubscriptionTest, WhatIsOfferedToAFullQueueIsRefusedUntilHalfOfItIsFree) {
+  open({.queue_messages_max = 4});
+  int drained = 0;
+  state_->on_drained([&] { ++drained; });
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(offer(std::to_string(i)));
+  EXPECT_FALSE(offer("4"));
+  EXPECT_FALSE(state_->has_room());
+  receive(1);
+  EXPECT_EQ(drained, 0);
+  receive(1);
+  EXPECT_EQ(drained, 1);
+  EXPECT_TRUE(offer("4"));
+  receive(10);
+  EXPECT_EQ(events_.size(), 3U);
+  EXPECT_EQ(drained, 1);
+  EXPECT_EQ(subscription_.lost(), 0U);
+}
+
+TEST_F(SubscriptionTest, WhatIsLargerThanTheQueueIsTakenAlone) {
+  open({.queue_messages_max = 1000, .queue_bytes_max = 1000});
+  EXPECT_TRUE(offer(std::string(3000, 'x')));
+  EXPECT_FALSE(offer("1"));
+  receive(100);
+  ASSERT_EQ(events_.size(), 1U);
+  EXPECT_EQ(text(0).size(), 3000U);
+}
+
+TEST_F(SubscriptionTest, SeveralQueuesShareARoom) {
+  const auto room = std::make_shared<QueueRoom>(10'000);
+  open({.shared_room = room});
+  SubscriptionState other(io_.get_executor(), GroupName{"h", "c"}, {.shared_room = room});
+  for (int i = 0; i < 3; ++i) push(std::string(3000, 'x'));
+  Message message;
+  message.payload = Payload(std::string(3000, 'x'));
+  other.push(message);  // finds no room, and is all that it could drop
+  EXPECT_EQ(other.lost(), 1U);
+  receive(1);
+  other.push(message);
+  EXPECT_EQ(other.lost(), 1U);
+  subscription_.leave();
+  for (int i = 0; i < 2; ++i) other.push(message);
+  EXPECT_EQ(other.lost(), 1U);
 }
 
 TEST_F(SubscriptionTest, ASecondReceiveIsRefusedWhileOneWaits) {

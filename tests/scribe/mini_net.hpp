@@ -40,6 +40,7 @@ class Box final : public wire::Env, public Events {
   Random& random() override { return random_; }
   PeerTable& peers() override;
   void send(PeerRef to, wire::Message message) override;
+  std::size_t backlog(PeerRef to) override { return backlogs.contains(to) ? backlogs.at(to) : 0; }
   void wake_at(MonoTime deadline) override;
 
   // Events
@@ -56,6 +57,7 @@ class Box final : public wire::Env, public Events {
   bool alive = true;
   bool hung = false;
   bool willing = true;  // to take anycasts
+  std::map<PeerRef, std::size_t> backlogs;
   std::vector<Delivered> delivered;
   std::vector<Missed> gaps;
   std::uint64_t told_lost = 0;

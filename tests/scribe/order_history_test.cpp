@@ -39,6 +39,19 @@ TEST(OrderHistory, FindsWhereAMessageLies) {
   EXPECT_EQ(history.find({}), wire::Position{});
 }
 
+TEST(OrderHistory, KnowsWhatIsRepeated) {
+  HistoryRoom room(plenty);
+  OrderHistory history(room, plenty);
+  history.begin({2, 0});
+  for (std::uint64_t n = 1; n <= 3; ++n) history.append(multicast(2, n), history_begun);
+  history.mark_repeated({2, 2});
+  history.mark_repeated({2, 9});
+  EXPECT_FALSE(history.is_repeated({2, 1}));
+  EXPECT_TRUE(history.is_repeated({2, 2}));
+  EXPECT_FALSE(history.is_repeated({2, 3}));
+  EXPECT_FALSE(history.is_repeated({2, 9}));
+}
+
 TEST(OrderHistory, DropsTheOldestBeyondItsBytes) {
   HistoryRoom room(plenty);
   OrderHistory history(room, 3 * bytes_of(multicast(2, 1)));
@@ -46,6 +59,7 @@ TEST(OrderHistory, DropsTheOldestBeyondItsBytes) {
   for (std::uint64_t n = 1; n <= 10; ++n) history.append(multicast(2, n), history_begun);
   EXPECT_EQ(history.size(), 3u);
   EXPECT_EQ(history.base(), (wire::Position{2, 7}));
+  EXPECT_EQ(history.end(), (wire::Position{2, 10}));
 }
 
 TEST(OrderHistory, DropsWhatIsTooOld) {

@@ -160,6 +160,36 @@ TEST_P(OrderingTest, AQuietGroupCostsNothing) {
   EXPECT_EQ(net.sent("RefillRequest"), asked);
 }
 
+TEST_P(OrderingTest, AChildWhoseLinkIsFullIsPausedAndCatchesUp) {
+  grow(30);
+  PeerRef slow;
+  for (const PeerRef ref : joined) {
+    const auto view = net[ref].scribe().view(group);
+    if (view->parent && view->children.empty()) slow = ref;
+  }
+  ASSERT_TRUE(slow);
+  Box& parent = net[net[slow].scribe().view(group)->parent];
+  publish_for(100ms, refs[0]);
+  net.run_for(100ms);
+  const std::size_t before = net[slow].delivered.size();
+  parent.backlogs[slow] = std::size_t{4} << 20;
+  publish_for(1s, refs[0]);
+  net.run_for(100ms);
+  EXPECT_EQ(net[slow].delivered.size(), before);
+  EXPECT_EQ(parent.scribe().counters().children_paused, 1u);
+  for (const PeerRef ref : joined) {
+    if (ref != slow) {
+      EXPECT_EQ(net[ref].delivered.size(), published);
+    }
+  }
+  parent.backlogs.clear();
+  net.run_for(100ms);
+  EXPECT_EQ(net[slow].delivered.size(), published);
+  publish_for(100ms, refs[0]);
+  net.run_for(1s);
+  expect_everything_everywhere();
+}
+
 TEST_P(OrderingTest, ForwardersThatDieCostNothing) {
   grow(40);
   const PeerRef publisher = outsider();

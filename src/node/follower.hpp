@@ -1,0 +1,50 @@
+// One subscription's way through its group.
+//
+// Of a best-effort group it gets what comes; a full queue makes room. Of an
+// ordered group it gets what comes as long as its queue has room, and then goes
+// on, as it has room again, through what the node keeps of the group anyway: a
+// subscriber that reads slowly is behind, and holds no more memory than one that
+// does not. What it comes too late for is told as a gap.
+// On the overlay's thread, as Memberships is.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "node/subscription_state.hpp"
+#include "scribe/order_history.hpp"
+
+namespace canopy::node {
+
+class Follower {
+ public:
+  using State = detail::SubscriptionState;
+  // A multicast as users see it; false if it makes no sense.
+  using Translate = std::function<bool(const wire::Multicast& multicast, Message& message)>;
+
+  explicit Follower(std::shared_ptr<State> subscription) : subscription_(std::move(subscription)) {}
+
+  State& subscription() const noexcept { return *subscription_; }
+  const std::shared_ptr<State>& handle() const noexcept { return subscription_; }
+
+  // The next message of the group, as both see it; the history of an ordered one.
+  void multicast(const wire::Multicast& multicast, const Message& message,
+                 const scribe::OrderHistory* history, const Translate& translate);
+  // The order goes on behind this gap, or it has ended: there is no history then.
+  void gap(const scribe::Missed& missed, const scribe::OrderHistory* history,
+           const Translate& translate);
+  // The queue has room again.
+  void catch_up(const scribe::OrderHistory* history, const Translate& translate);
+  // The membership ends.
+  void detach(boost::system::error_code reason);
+
+ private:
+  bool is_over(const scribe::OrderHistory* history) const;
+  void tell_rest();
+
+  std::shared_ptr<State> subscription_;
+  wire::Position position_;  // of an ordered group: up to here it was told everything
+  bool behind_ = false;
+};
+
+}  // namespace canopy::node
