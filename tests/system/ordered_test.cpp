@@ -18,14 +18,13 @@
 #include "system/cluster.hpp"
 #include "system/figures.hpp"
 #include "system/members.hpp"
+#include "system/told.hpp"
 
 namespace canopy::system_test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Members have no digit in common with the group's id, and so are nobody's parent;
-// the others share the first one, so that the members' JOINs go through them.
 constexpr std::size_t ordered_members = 20;  // the first ones; the very first publishes
 constexpr std::size_t hops = 20;
 constexpr std::size_t ordered_daemons = ordered_members + hops;
@@ -36,15 +35,6 @@ constexpr seconds settle_time{30};
 constexpr milliseconds kill_interval{1000};  // as long as a forwarder can be spared
 constexpr std::uint64_t kills_min = 10;
 constexpr milliseconds down_time{1000};
-
-// What one member was told.
-struct Told {
-  std::vector<std::uint64_t> numbers;  // of messages, as they came
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> positions;
-  std::vector<control::Gap> gaps;
-  std::uint64_t lost = 0;     // on the way
-  std::uint64_t dropped = 0;  // for want of a quicker reader
-};
 
 class OrderedTest : public testing::Test {
  protected:
@@ -60,7 +50,7 @@ class OrderedTest : public testing::Test {
       cluster_[i].client().send(
           control::Join{{group_, ""}}, [this, i, &joined](const control::AnswerEnvelope& envelope) {
             joined += std::holds_alternative<control::Joined>(envelope.answer);
-            note(told_[i], envelope.answer);
+            told_[i].note(envelope.answer);
           });
     }
     ASSERT_TRUE(cluster_.until(seconds(20) * slowness, [&] { return joined == ordered_members; }));
@@ -70,17 +60,7 @@ class OrderedTest : public testing::Test {
   }
 
   void start() {
-    std::vector<std::string> members;
-    std::vector<std::string> others;
-    const unsigned digit = group_id().digit(0, digit_bits);
-    for (int n = 0; members.size() < ordered_members || others.size() < hops; ++n) {
-      const std::string name = "peer-" + std::to_string(n);
-      const bool shared = Id::hash_of(name).digit(0, digit_bits) == digit;
-      (shared ? others : members).push_back(name);
-    }
-    members.resize(ordered_members);
-    members.insert(members.end(), others.begin(), others.begin() + hops);
-    for (const std::string& name : members) {
+    for (const std::string& name : names_around(group_id(), digit_bits, ordered_members, hops)) {
       Daemon& daemon = cluster_.add(name);
       if (cluster_.size() == 1) {
         ASSERT_TRUE(daemon.up()) << cluster_.logs();
@@ -90,18 +70,7 @@ class OrderedTest : public testing::Test {
     for (std::size_t i = 0; i < cluster_.size(); ++i) ring_[Id::hash_of(cluster_[i].name())] = i;
   }
 
-  Id group_id() const { return Id::hash_of(group_ + "canopy"); }
-
-  static void note(Told& told, const control::Answer& answer) {
-    if (const auto* message = std::get_if<control::Message>(&answer)) {
-      told.numbers.push_back(std::stoull(std::string(message->content.payload.view())));
-      told.positions.emplace_back(message->epoch, message->position);
-    } else if (const auto* gap = std::get_if<control::Gap>(&answer)) {
-      told.gaps.push_back(*gap);
-    } else if (const auto* lost = std::get_if<control::Lost>(&answer)) {
-      (lost->on_the_way ? told.lost : told.dropped) += lost->count;
-    }
-  }
+  Id group_id() const { return id_of_group(group_); }
 
   // Asks every hop whether it is a forwarder: in the tree for its children alone.
   void look() {
