@@ -3,7 +3,14 @@
 #include <algorithm>
 #include <tuple>
 
+#include "scribe/mix.hpp"
+
 namespace canopy::scribe {
+
+void ReplicaSet::add(const wire::GroupState& state) noexcept {
+  hash += mix64(state.group.high64() ^ mix64(state.epoch ^ mix64(state.version)));
+  ++count;
+}
 
 RootRecord* RootRegistry::find(const Id& group) {
   const auto found = records_.find(group);
@@ -35,6 +42,43 @@ std::size_t RootRegistry::expire_replicas(MonoTime untouched_since) {
   return std::erase_if(records_, [&](const auto& entry) {
     return !entry.second.own && entry.second.touched < untouched_since;
   });
+}
+
+std::map<PeerRef, ReplicaSet> RootRegistry::confirmed() const {
+  std::map<PeerRef, ReplicaSet> sets;
+  for (const auto& [id, record] : records_) {
+    if (!record.own) continue;
+    for (const RootRecord::Holder& holder : record.holders) {
+      if (holds(record, holder.peer)) sets[holder.peer].add(record.state);
+    }
+  }
+  return sets;
+}
+
+void RootRegistry::forget_holder(PeerRef holder) {
+  for (auto& [id, record] : records_) {
+    std::erase_if(record.holders, [holder](const auto& known) { return known.peer == holder; });
+  }
+}
+
+ReplicaSet RootRegistry::replicas_of(PeerRef root) const {
+  ReplicaSet set;
+  for (const auto& [id, record] : records_) {
+    if (!record.own && record.root == root) set.add(record.state);
+  }
+  return set;
+}
+
+void RootRegistry::touch_replicas(PeerRef root, MonoTime now) {
+  for (auto& [id, record] : records_) {
+    if (!record.own && record.root == root) record.touched = now;
+  }
+}
+
+void RootRegistry::disown_replicas(PeerRef root) {
+  for (auto& [id, record] : records_) {
+    if (record.root == root) record.root = {};
+  }
 }
 
 bool RootRegistry::holds(const RootRecord& record, PeerRef peer) noexcept {

@@ -21,6 +21,7 @@ struct RootRecord {
   bool own = false;      // this node is the root
   bool doubted = false;  // own: another may be by now; it asks before it serves
   MonoTime touched{};    // a replica: last confirmed by a root; own: last in use
+  PeerRef root;          // a replica: who sent it, and takes this node to keep it
   PeerRef predecessor;   // own: who handed it over; it may be closer for a while yet
   MonoTime predecessor_until{};
   wire::Position taken;  // own, ordered: where the predecessor had ended
@@ -31,6 +32,15 @@ struct RootRecord {
     std::uint64_t version = 0;
   };
   std::vector<Holder> holders;  // own: peers that confirmed a state, and which
+};
+
+// Some states as a hash that does not depend on their order, and a number.
+struct ReplicaSet {
+  std::uint64_t hash = 0;
+  std::uint32_t count = 0;
+
+  void add(const wire::GroupState& state) noexcept;
+  friend bool operator==(const ReplicaSet&, const ReplicaSet&) = default;
 };
 
 class RootRegistry {
@@ -53,6 +63,17 @@ class RootRegistry {
   // Replicas that no root has confirmed since then: nobody counts on this node
   // any more.
   std::size_t expire_replicas(MonoTime untouched_since);
+
+  // --- As the root: what each holder has confirmed of the states as they are ---
+  std::map<PeerRef, ReplicaSet> confirmed() const;
+  // The holder has not got them, as it seems.
+  void forget_holder(PeerRef holder);
+
+  // --- As a holder: what it keeps for this root ---
+  ReplicaSet replicas_of(PeerRef root) const;
+  void touch_replicas(PeerRef root, MonoTime now);
+  // Until the root sends them anew.
+  void disown_replicas(PeerRef root);
 
   static bool holds(const RootRecord& record, PeerRef peer) noexcept;
   static void confirm(RootRecord& record, PeerRef peer, std::uint64_t epoch, std::uint64_t version);

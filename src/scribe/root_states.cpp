@@ -37,6 +37,12 @@ bool Roots::keep(const wire::GroupState& state) {
   return true;
 }
 
+bool Roots::keep_replica(PeerRef from, const wire::GroupState& state) {
+  if (!keep(state)) return false;
+  registry_.find(state.group)->root = from;
+  return true;
+}
+
 void Roots::plan_refresh() {
   if (!core_.config.maintenance || refresh_at_ != never) return;
   refresh_at_ = core_.now() + core_.config.child_refresh_interval;
@@ -52,7 +58,7 @@ void Roots::on_states(PeerRef from, const wire::RootStates& message) {
       ++core_.counters.malformed;
       continue;
     }
-    all_kept &= message.handover ? take_over(from, state) : keep(state);
+    all_kept &= message.handover ? take_over(from, state) : keep_replica(from, state);
   }
   if (all_kept) core_.send(from, wire::RootStatesAck{message.nonce, false});
 }
@@ -87,6 +93,7 @@ bool Roots::take_over(PeerRef from, const wire::GroupState& state) {
 }
 
 void Roots::on_states_ack(PeerRef from, const wire::RootStatesAck& message) {
+  if (message.nonce == 0) return on_digest_answer(from, message);
   const auto batch = transfers_.confirmed(from, message.nonce, core_.now());
   if (!batch) return;
   if (message.leaving) return on_leaving(from);
@@ -100,6 +107,40 @@ void Roots::on_states_ack(PeerRef from, const wire::RootStatesAck& message) {
     }
   }
   core_.wake_at(transfers_.next_deadline());
+}
+
+// --- Replicas that both sides have ---
+
+// A message a holder, however many groups: only where the two differ, the states
+// go again. Who does not answer may be of a version that knows no digests.
+void Roots::send_digests() {
+  for (const auto& [holder, set] : registry_.confirmed()) {
+    if (transfers_.busy(holder)) continue;
+    if (undecided_.insert(holder).second) {
+      core_.send(holder, wire::ReplicaDigest{set.hash, set.count});
+    } else {
+      on_digest_answer(holder, {.differs = true});
+    }
+  }
+}
+
+void Roots::on_digest(PeerRef from, const wire::ReplicaDigest& digest) {
+  const bool same = registry_.replicas_of(from) == ReplicaSet{digest.hash, digest.count};
+  if (same) {
+    registry_.touch_replicas(from, core_.now());
+  } else {
+    registry_.disown_replicas(from);
+  }
+  core_.send(from, wire::RootStatesAck{0, core_.departing, !same});
+}
+
+void Roots::on_digest_answer(PeerRef from, const wire::RootStatesAck& answer) {
+  undecided_.erase(from);
+  if (answer.leaving) return on_leaving(from);
+  if (!answer.differs) return;
+  ++core_.counters.replica_mismatches;
+  registry_.forget_holder(from);
+  for (auto& [id, record] : registry_.records()) replicate(id, record);
 }
 
 // Neighbours that leave at once, as when a whole cluster stops, do not wait for

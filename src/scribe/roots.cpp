@@ -238,6 +238,7 @@ void Roots::review_own(const Id& id, RootRecord& record) {
 
 void Roots::peer_failed(PeerRef peer) {
   std::erase(leaving_, peer);
+  undecided_.erase(peer);
   lose_successor(peer);
   for (auto& [id, record] : registry_.records()) {
     if (record.predecessor == peer) record.predecessor = {};
@@ -289,7 +290,6 @@ void Roots::refresh() {
     if (abandoned(id, record)) {
       forgotten.push_back(id);
     } else {
-      record.holders.clear();
       replicate(id, record);
     }
   }
@@ -299,6 +299,7 @@ void Roots::refresh() {
     core_.find(id)->step_down();
     tree_.prune(id);
   }
+  send_digests();
   registry_.expire_replicas(core_.now() - replica_refreshes * core_.config.child_refresh_interval);
 }
 
@@ -331,12 +332,14 @@ MonoTime Roots::next_deadline() const {
 void Roots::collect_peers(std::vector<PeerRef>& in_use) const {
   transfers_.collect_peers(in_use);
   in_use.insert(in_use.end(), leaving_.begin(), leaving_.end());
+  in_use.insert(in_use.end(), undecided_.begin(), undecided_.end());
   for (const auto& [id, search] : searches_) {
     in_use.insert(in_use.end(), search.unanswered.begin(), search.unanswered.end());
     for (const wire::RoutedBody& body : search.held) collect_peers_of(body, in_use);
   }
   for (const auto& [id, record] : registry_.records()) {
     for (const RootRecord::Holder& holder : record.holders) in_use.push_back(holder.peer);
+    if (record.root) in_use.push_back(record.root);
     if (record.predecessor) in_use.push_back(record.predecessor);
     if (record.successor) in_use.push_back(record.successor);
   }

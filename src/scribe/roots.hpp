@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include <boost/system/error_code.hpp>
@@ -63,6 +64,7 @@ class Roots {
   // --- Messages ---
   void on_states(PeerRef from, const wire::RootStates& message);
   void on_states_ack(PeerRef from, const wire::RootStatesAck& message);
+  void on_digest(PeerRef from, const wire::ReplicaDigest& digest);
   void on_state_request(PeerRef from, const wire::RootStateRequest& request);
   void on_state_reply(PeerRef from, const wire::RootStateReply& reply);
 
@@ -110,6 +112,9 @@ class Roots {
   bool is_leaving(PeerRef peer) const;
   bool take_over(PeerRef from, const wire::GroupState& state);
   bool keep(const wire::GroupState& state);
+  bool keep_replica(PeerRef from, const wire::GroupState& state);
+  void send_digests();
+  void on_digest_answer(PeerRef from, const wire::RootStatesAck& answer);
   void handed_over_to(PeerRef peer, const Id& id);
   void plan_refresh();
   void refresh();
@@ -126,7 +131,8 @@ class Roots {
   std::map<Id, Search> searches_;
   Quota held_;  // of all searches
   std::uint32_t last_search_nonce_ = 0;
-  MonoTime stale_until_{};  // what arrives was sent before this process was stopped
+  MonoTime stale_until_{};       // what arrives was sent before this process was stopped
+  std::set<PeerRef> undecided_;  // holders that have not answered their digest
   MonoTime review_at_ = never;
   MonoTime refresh_at_ = never;
 };

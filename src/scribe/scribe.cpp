@@ -73,6 +73,7 @@ struct Scribe::Parts {
   void on(PeerRef, const wire::AnycastReply& m) { anycasts.on_reply(m); }
   void on(PeerRef from, const wire::RootStates& m) { roots.on_states(from, m); }
   void on(PeerRef from, const wire::RootStatesAck& m) { roots.on_states_ack(from, m); }
+  void on(PeerRef from, const wire::ReplicaDigest& m) { roots.on_digest(from, m); }
   void on(PeerRef from, const wire::RootStateRequest& m) { roots.on_state_request(from, m); }
   void on(PeerRef from, const wire::RootStateReply& m) { roots.on_state_reply(from, m); }
   void on(PeerRef from, const wire::EpochStart& m) { ordering.on_item(from, m); }

@@ -17,6 +17,10 @@ bool StateTransfers::queued(PeerRef peer, Purpose purpose, const Id& group) cons
           std::ranges::find(found->second.under_way, group) != found->second.under_way.end());
 }
 
+bool StateTransfers::busy(PeerRef peer) const {
+  return queues_.contains({peer, Purpose::replica}) || queues_.contains({peer, Purpose::handover});
+}
+
 std::vector<StateTransfers::Batch> StateTransfers::take_due(MonoTime now) {
   std::vector<Batch> batches;
   for (auto entry = queues_.begin(); entry != queues_.end();) {

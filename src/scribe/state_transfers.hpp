@@ -33,6 +33,9 @@ class StateTransfers {
   void enqueue(PeerRef peer, Purpose purpose, const Id& group, MonoTime now);
   bool queued(PeerRef peer, Purpose purpose, const Id& group) const;
 
+  // Whether anything waits for the peer, or for its confirmation.
+  bool busy(PeerRef peer) const;
+
   struct Batch {
     PeerRef peer;
     Purpose purpose = Purpose::replica;

@@ -356,12 +356,14 @@ overlay::RootStatesAck to_proto(Writer&, const RootStatesAck& from) {
   overlay::RootStatesAck to;
   to.set_nonce(from.nonce);
   to.set_leaving(from.leaving);
+  to.set_differs(from.differs);
   return to;
 }
 RootStatesAck from_proto(Reader&, const overlay::RootStatesAck& from) {
   RootStatesAck to;
   to.nonce = from.nonce();
   to.leaving = from.leaving();
+  to.differs = from.differs();
   return to;
 }
 
@@ -495,6 +497,19 @@ overlay::RefillRequest to_proto(Writer& writer, const RefillRequest& from) {
 RefillRequest from_proto(Reader& reader, const overlay::RefillRequest& from) {
   return {reader.id(from.group(), "group"), reader.position(from.after()),
           reader.position(from.before())};
+}
+
+overlay::ReplicaDigest to_proto(Writer&, const ReplicaDigest& from) {
+  overlay::ReplicaDigest to;
+  to.set_hash(from.hash);
+  to.set_count(from.count);
+  return to;
+}
+ReplicaDigest from_proto(Reader&, const overlay::ReplicaDigest& from) {
+  ReplicaDigest to;
+  to.hash = from.hash();
+  to.count = from.count();
+  return to;
 }
 
 }  // namespace canopy::wire::detail

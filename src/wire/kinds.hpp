@@ -62,6 +62,7 @@ enum class Kind : std::uint8_t {
   lost_up_to = 0x58,
   latest_position = 0x59,
   refill_request = 0x5a,
+  replica_digest = 0x5d,
 };
 
 inline constexpr Kind first_scribe_kind = Kind::group_join;
@@ -167,6 +168,8 @@ inline constexpr KindInfo kind_info<LatestPosition>{Kind::latest_position, "Late
                                                     TrafficClass::bulk};
 template <>
 inline constexpr KindInfo kind_info<RefillRequest>{Kind::refill_request, "RefillRequest"};
+template <>
+inline constexpr KindInfo kind_info<ReplicaDigest>{Kind::replica_digest, "ReplicaDigest"};
 
 // Carried under its own kind, whatever that is.
 template <>

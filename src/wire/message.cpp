@@ -120,6 +120,7 @@ std::size_t content_size(const EpochStart&) noexcept { return id_bytes + 4 * num
 std::size_t content_size(const LostUpTo&) noexcept { return id_bytes + 2 * number_bytes; }
 std::size_t content_size(const LatestPosition&) noexcept { return id_bytes + 2 * number_bytes; }
 std::size_t content_size(const RefillRequest&) noexcept { return id_bytes + 4 * number_bytes; }
+std::size_t content_size(const ReplicaDigest&) noexcept { return 2 * number_bytes; }
 std::size_t content_size(const Routed& m) noexcept {
   CANOPY_ASSERT(m.body);
   return id_bytes + 2 * number_bytes + size_of(m.leaving) +

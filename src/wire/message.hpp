@@ -55,15 +55,16 @@ struct Routed {
 };
 
 // A variant with special members compiled once, too.
-struct Message : std::variant<Heartbeat, Probe, ProbeReply, DistanceReport, LeafProbe, StateRequest,
-                              StateReply, RowAnnounce, JoinReply, JoinDeferred, JoinDone, Departure,
-                              HopAck, RouteTraceReply, Routed,
-                              // Scribe, direct
-                              Publish, Anycast, TreeRequest, GroupCreateReply, JoinAck, JoinRefused,
-                              Leave, Orphaned, RootPathUpdate, Multicast, TreeHeartbeat,
-                              GroupSetPage, PublishAck, RootAddress, AnycastReply, RootStates,
-                              RootStatesAck, TreeReply, RootStateRequest, RootStateReply, GroupJoin,
-                              Relocation, EpochStart, LostUpTo, LatestPosition, RefillRequest> {
+struct Message
+    : std::variant<Heartbeat, Probe, ProbeReply, DistanceReport, LeafProbe, StateRequest,
+                   StateReply, RowAnnounce, JoinReply, JoinDeferred, JoinDone, Departure, HopAck,
+                   RouteTraceReply, Routed,
+                   // Scribe, direct
+                   Publish, Anycast, TreeRequest, GroupCreateReply, JoinAck, JoinRefused, Leave,
+                   Orphaned, RootPathUpdate, Multicast, TreeHeartbeat, GroupSetPage, PublishAck,
+                   RootAddress, AnycastReply, RootStates, RootStatesAck, TreeReply,
+                   RootStateRequest, RootStateReply, GroupJoin, Relocation, EpochStart, LostUpTo,
+                   LatestPosition, RefillRequest, ReplicaDigest> {
   using variant::variant;
   Message();
   Message(const Message&);

@@ -232,8 +232,16 @@ struct RootStates {
   std::vector<GroupState> states = {};
 };
 struct RootStatesAck {
-  std::uint32_t nonce = 0;
-  bool leaving = false;  // nothing is taken: the sender leaves the ring itself
+  std::uint32_t nonce = 0;  // 0: of a ReplicaDigest
+  bool leaving = false;     // nothing is taken: the sender leaves the ring itself
+  bool differs = false;     // what the sender keeps is not what the digest says: all is to be sent
+};
+
+// From time to time, instead of the states: an order-independent hash and the
+// number of those that the sender, their root, takes the receiver to keep.
+struct ReplicaDigest {
+  std::uint64_t hash = 0;
+  std::uint32_t count = 0;
 };
 
 // A new root that does not know the group asks the peers around it before it

@@ -47,6 +47,36 @@ TEST(RootRegistry, IsBounded) {
   EXPECT_TRUE(registry.merge(state(1, 2), start));
 }
 
+TEST(RootRegistry, RootAndHolderAgreeAboutReplicas) {
+  const PeerRef root{1};
+  const PeerRef holder{2};
+  RootRegistry at_root(10);
+  RootRegistry at_holder(10);
+  RootRecord& own = *at_root.merge(state(1, 1), start);
+  own.own = true;
+  EXPECT_TRUE(at_root.confirmed().empty());
+  RootRegistry::confirm(own, holder, 1, 1);
+  at_holder.merge(state(1, 1), start)->root = root;
+  EXPECT_EQ(at_root.confirmed().at(holder), at_holder.replicas_of(root));
+  own.state.version = 2;
+  EXPECT_TRUE(at_root.confirmed().empty());
+  RootRegistry::confirm(own, holder, 1, 2);
+  EXPECT_NE(at_root.confirmed().at(holder), at_holder.replicas_of(root));
+  at_holder.disown_replicas(root);
+  EXPECT_EQ(at_holder.replicas_of(root), ReplicaSet{});
+  at_root.forget_holder(holder);
+  EXPECT_TRUE(at_root.confirmed().empty());
+}
+
+TEST(RootRegistry, TouchedReplicasStay) {
+  const PeerRef root{1};
+  RootRegistry registry(10);
+  registry.merge(state(1, 1), start)->root = root;
+  registry.touch_replicas(root, start + 5s);
+  EXPECT_EQ(registry.expire_replicas(start + 5s), 0u);
+  EXPECT_EQ(registry.expire_replicas(start + 6s), 1u);
+}
+
 TEST(RootRegistry, ReplicasThatNoRootConfirmsExpireButOwnStatesStay) {
   RootRegistry registry(10);
   registry.merge(state(1, 1), start);

@@ -132,6 +132,53 @@ TEST_F(ScribeTest, ItsRootAndReplicasKnowACreatedGroup) {
   EXPECT_EQ(net.sent("RootStatesAck"), 4u);
 }
 
+TEST_F(ScribeTest, StatesThatReplicasKeepAreNotSentAgain) {
+  build(40);
+  for (int i = 0; i < 20; ++i) ASSERT_FALSE(net.create(any(), {std::to_string(i), "ann"}));
+  net.run_for(1s);
+  const std::uint64_t sent = net.sent("RootStates");
+  // Longer than replicas are kept that nobody speaks of.
+  net.run_for(20min);
+  EXPECT_EQ(net.sent("RootStates"), sent);
+  EXPECT_GT(net.sent("ReplicaDigest"), 0u);
+  for (int i = 0; i < 20; ++i)
+    EXPECT_FALSE(net.publish(any(), {std::to_string(i), "ann"}, "hello").error);
+}
+
+TEST_F(ScribeTest, AReplicaThatDiffersIsSentAgainOnce) {
+  build(40);
+  ASSERT_FALSE(net.create(any(), prices));
+  net.run_for(1s);
+  const PeerRef root = net.closest_live(group);
+  // Another group's that the root knows nothing of.
+  wire::RootStates strange;
+  strange.nonce = 1;
+  strange.states.emplace_back();
+  strange.states.back().group = group_id({"strange", "ann"}, Id::bits);
+  strange.states.back().name = {"strange", "ann"};
+  strange.states.back().epoch = strange.states.back().version = 1;
+  for (Box* box : net.live()) {
+    if (box->ref != root) box->peer->receive(root, strange);
+  }
+  net.run_for(31s);
+  const std::uint64_t mismatches = net[root].scribe().counters().replica_mismatches;
+  EXPECT_EQ(mismatches, 4u);
+  net.run_for(5min);
+  EXPECT_EQ(net[root].scribe().counters().replica_mismatches, mismatches);
+}
+
+TEST_F(ScribeTest, WhoKnowsNoDigestsIsSentTheStates) {
+  net.lost = [](PeerRef, PeerRef, const wire::Message& message) {
+    return std::holds_alternative<wire::ReplicaDigest>(message);
+  };
+  build(40);
+  ASSERT_FALSE(net.create(any(), prices));
+  net.run_for(1s);
+  const std::uint64_t sent = net.sent("RootStates");
+  net.run_for(65s);
+  EXPECT_EQ(net.sent("RootStates"), sent + 4);
+}
+
 TEST_F(ScribeTest, BoundsAreTold) {
   net.config.scribe.body_max = 10;
   net.config.scribe.pending_publishes_max = 1;
