@@ -9,7 +9,9 @@ namespace canopy::scribe {
 
 namespace {
 
-constexpr std::size_t drops_max = 16;         // on their way at a time
+constexpr std::size_t drops_max = 16;  // on their way at a time, or a share of the excess
+constexpr std::size_t drops_share = 64;
+constexpr std::size_t drops_to_probe = 2;     // after those before have stayed
 constexpr std::size_t stayed_max = 1024;      // remembered of those who did not go
 constexpr std::size_t distances_max = 4096;   // of children, while there are too many
 constexpr std::size_t measurements_max = 64;  // begun in one round
@@ -70,6 +72,7 @@ void BottleneckRemover::review_drops() {
   const MonoTime now = core_.now();
   std::erase_if(stayed_, [now](const auto& entry) { return entry.second <= now; });
   bool gone = false;
+  bool stayed = false;
   for (auto entry = dropped_.begin(); entry != dropped_.end();) {
     const auto& [place, deadline] = *entry;
     const Group* group = core_.find(place.first);
@@ -79,14 +82,18 @@ void BottleneckRemover::review_drops() {
       ++entry;
       continue;
     } else {
+      stayed = true;
       ++core_.counters.drops_in_vain;
       if (stayed_.size() < stayed_max) stayed_.emplace(place, now + patience(core_.config));
     }
     entry = dropped_.erase(entry);
   }
-  if (!gone) return;
-  pause_ = core_.config.heartbeat_interval;
-  core_.overload_stays = false;
+  if (gone) {
+    pause_ = core_.config.heartbeat_interval;
+    core_.overload_stays = false;
+  } else if (stayed) {
+    pause_ = std::min(2 * pause_, patience(core_.config));
+  }
 }
 
 void BottleneckRemover::relieve() {
@@ -102,7 +109,7 @@ void BottleneckRemover::relieve() {
   }
   bool dropped = false;
   std::ranges::make_heap(loads);
-  while (dropped_.size() < std::min(drops_max, excess()) && !loads.empty()) {
+  while (dropped_.size() < drops_now() && !loads.empty()) {
     std::ranges::pop_heap(loads);
     Load& costliest = loads.back();
     if (costliest.children < 2 || !drop_from(costliest.group)) {
@@ -117,6 +124,13 @@ void BottleneckRemover::relieve() {
   if (dropped || waits) return;
   pause_ = std::min(2 * pause_, patience(core_.config));
   core_.overload_stays = true;
+}
+
+// Where nobody takes anybody, asking costs the same however many children there are.
+std::size_t BottleneckRemover::drops_now() const {
+  const bool in_vain = pause_ > core_.config.heartbeat_interval;
+  const std::size_t most = in_vain ? drops_to_probe : std::max(drops_max, excess() / drops_share);
+  return std::min(excess(), most);
 }
 
 // With the children that stay.

@@ -44,6 +44,7 @@ class BottleneckRemover {
   };
 
   std::size_t excess() const;
+  std::size_t drops_now() const;
   bool overloaded() const;
   void review_drops();
   void relieve();

@@ -2,6 +2,7 @@
 // order. Not thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <set>
 #include <utility>
@@ -31,6 +32,7 @@ class DeadlineSet {
     deadlines_.erase(entry);
   }
 
+  std::size_t size() const noexcept { return deadlines_.size(); }
   bool contains(const Key& key) const { return deadlines_.contains(key); }
 
   MonoTime next() const { return order_.empty() ? never : order_.begin()->first; }

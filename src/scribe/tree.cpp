@@ -7,6 +7,7 @@
 
 #include "base/assert.hpp"
 #include "scribe/group_name.hpp"
+#include "scribe/load_rule.hpp"
 #include "scribe/ordering.hpp"
 #include "scribe/planted_bug.hpp"
 #include "scribe/roots.hpp"
@@ -18,6 +19,9 @@ namespace {
 constexpr std::uint8_t attempts_before_detour = 2;
 constexpr unsigned backoff_doublings_max = 16;
 constexpr double retry_jitter = 0.2;
+// For each group that this node looks for a parent in: whoever is asked by
+// thousands of JOINs at once answers them one after the other.
+constexpr Duration patience_per_join = std::chrono::microseconds(500);
 constexpr Duration detour_delay = std::chrono::milliseconds(50);
 constexpr Duration stray_interval = std::chrono::milliseconds(100);
 // A former parent that has sent nothing for this share of a heartbeat interval
@@ -151,15 +155,15 @@ void Tree::on_direct_join(PeerRef from, const wire::GroupJoin& join) {
   on_join(join, false);
 }
 
-// Below its limit, or better off with one more than whom it relieves is with one
-// less; one that would merely change places with it may have somebody below that
-// has room, unless it has tried.
+// Below its limit, or much better off than whom it relieves; one that is merely
+// full may have somebody below that has room, unless it has tried.
 bool Tree::has_room_for(const wire::GroupJoin& join, const Group& group) const {
   if (group.children.contains(join.child)) return true;
   if (group.root_path().size() >= direct_join_depth_max) return false;
   const std::size_t entries = core_.neighbors.children_entries();
-  return entries < core_.config.children_entries_max || entries + 1 < join.entries ||
-         (entries < join.entries && !core_.overload_stays);
+  const std::size_t allowed = core_.config.children_entries_max;
+  return relieves(entries, join.entries, allowed) ||
+         (entries == allowed && entries < join.entries && !core_.overload_stays);
 }
 
 void Tree::acknowledge(Group& group, const Id& id, Child& child) {
@@ -228,7 +232,9 @@ void Tree::send_join(const Id& id) {
     const unsigned doublings = std::min<unsigned>(group->join_attempts(), backoff_doublings_max);
     const Duration wait =
         std::min(core_.config.join_retry_interval * (1 << doublings), core_.config.join_retry_max);
-    join_timers_.schedule(id, core_.now() + core_.env.random().jittered(wait, retry_jitter));
+    const Duration patience = patience_per_join * join_timers_.size();
+    join_timers_.schedule(id,
+                          core_.now() + core_.env.random().jittered(wait + patience, retry_jitter));
     core_.wake_at(join_timers_.next());
   }
   if (!core_.pastry.active()) return;  // activated() goes on from here

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "scribe/load_rule.hpp"
 #include "sim/tree_walk.hpp"
 
 namespace canopy::sim {
@@ -127,7 +128,7 @@ Findings check_degrees(const Simulation& simulation, const RingOrder& ring) {
     if (load.entries <= most) continue;
     const auto has_room = [&](PeerRef child) {
       const std::size_t entries = loads[simulation.node_of(child)].entries;
-      return entries < most || entries + 1 < load.entries;
+      return scribe::relieves(entries, load.entries, most);
     };
     const auto could_be_helped = [&](const scribe::GroupView& place) {
       return place.children.size() > 1 && std::ranges::any_of(place.children, has_room);
