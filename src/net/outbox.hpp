@@ -21,7 +21,7 @@ struct ClassLimits {
 };
 
 struct OutboxLimits {
-  ClassLimits control{4096, std::size_t{2} << 20};
+  ClassLimits control{16384, std::size_t{2} << 20};
   ClassLimits bulk{16384, std::size_t{8} << 20};
 };
 

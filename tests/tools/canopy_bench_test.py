@@ -1,5 +1,5 @@
-"""canopy-bench queue and http-echo, scripts/bench-queue and bench-scale: what they measure and
-notice."""
+"""canopy-bench queue and http-echo, scripts/bench-queue, bench-scale and bench-groups: what they
+measure and notice."""
 
 import http.server
 import json
@@ -236,6 +236,19 @@ class ScaleTest(unittest.TestCase):
         rows = self.measure("polls", "--polls", 100)
         swallowed = next(row for row in rows if "swallowed" in row["what"])
         self.assertEqual(swallowed["value"], 0)
+
+    def test_groups_are_joined_counted_and_mended(self):
+        result = subprocess.run(
+            [sys.executable, "-B", SOURCE / "scripts/bench-groups", "--bin", BIN, "--groups", "2",
+             "--groups", "30", "--daemons", "3", "--idle", "1", "--settle", "1", "--json"],
+            capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        figures = json.loads(result.stdout)
+        self.assertEqual(result.returncode, 1 if figures["misses"] else 0, result.stderr)
+        self.assertEqual([ring["groups"] for ring in figures["results"]], [2, 30])
+        for ring in figures["results"]:
+            self.assertTrue(ring["repaired"])
+            self.assertGreater(ring["join_messages"], 0)
+            self.assertGreater(ring["memory_kib"], 0)
 
     def test_says_what_is_too_few(self):
         result = subprocess.run([SOURCE / "scripts/bench-scale", "--bin", BIN, "--polls", "1"],
