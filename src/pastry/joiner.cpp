@@ -15,9 +15,7 @@ constexpr unsigned requests_max = 4;       // JOINs before another contact is tr
 constexpr unsigned doublings_max = 3;
 constexpr std::size_t contacts_max = 64;
 constexpr std::size_t probes_at_once_max = 32;
-constexpr unsigned descents_max = 2;        // of one search; see Newcomer for what they miss
 constexpr std::uint8_t deepest_row = 0xff;  // the receiver answers with its deepest
-constexpr std::uint8_t later_descents_row = 1;
 constexpr Duration deferral_max = 30s;
 
 }  // namespace
@@ -70,7 +68,6 @@ void Joiner::begin_attempt() {
   candidates_.clear();
   request_nonces_.clear();
   stage_ = Stage::leaf_set;
-  descents_ = 0;
   tries_ = 0;
   ask();
 }
@@ -170,7 +167,6 @@ void Joiner::search_on() {
     case Stage::leaf_set:
       stage_ = Stage::rows;
       row_ = deepest_row;
-      descended_from_ = near_;
       break;
     case Stage::rows:
       if (row_ == 0) {
@@ -180,17 +176,7 @@ void Joiner::search_on() {
       }
       break;
     case Stage::neighborhood:
-      // Again from there, as long as a descent led to somebody nearer. The deeper
-      // rows are left out: few peers fit their entries, so they are not near anybody.
-      if (near_ == descended_from_ || ++descents_ == descents_max) {
-        stage_ = Stage::done;
-      } else {
-        descended_from_ = near_;
-        stage_ = Stage::rows;
-        row_ = later_descents_row;
-      }
-      break;
-    case Stage::done: break;
+    case Stage::done: stage_ = Stage::done; break;
   }
   if (stage_ == Stage::done) {
     request();

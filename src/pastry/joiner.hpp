@@ -4,7 +4,8 @@
 //    rows of the nearest peer found so far, deepest first, then the nearest
 //    one's neighbourhood (Castro, Druschel, Hu, Rowstron, "Exploiting network
 //    proximity", 2002). Probes of one step leave together, so the first answer
-//    is the nearest peer of the step and nobody waits for the rest.
+//    is the nearest peer of the step and nobody waits for the rest. What this
+//    search misses, the Newcomer finds.
 // 2. A JOIN routed to the node's own id through that peer, repeated with
 //    backoff and jitter under a new nonce until a JoinReply comes.
 // 3. Probes of all leaves named by the reply: the owner does that, and tells
@@ -109,8 +110,6 @@ class Joiner {
 
   Stage stage_ = Stage::leaf_set;
   std::uint8_t row_ = 0;
-  unsigned descents_ = 0;
-  PeerRef descended_from_;
   PeerRef near_;
   std::uint32_t near_distance_us_ = unknown_distance;
   std::uint32_t ask_nonce_ = 0;

@@ -6,10 +6,9 @@ namespace canopy::pastry {
 
 namespace {
 
-constexpr unsigned nearer_ones_max = 4;
-// The rows of a near peer whose entries are likely to be near as well: many
-// peers fit them.
-constexpr unsigned near_rows = 2;
+constexpr std::size_t nearest_asked_at_once = 3;
+constexpr std::size_t nearest_asked_max = 8;
+constexpr std::size_t asked_in_row = 2;
 
 }  // namespace
 
@@ -25,19 +24,13 @@ bool Newcomer::measuring() const {
 bool Newcomer::advance() {
   if (state_.now() >= deadline_) end_questions();
   if (answers_due_ > 0 || measuring()) return false;
-  if (const PeerRef peer = nearer_one()) {
-    ask_nearer_one(peer);
-  } else if (!rows_asked_) {
-    ask_rows();
-  }
+  ask_nearest();
+  if (answers_due_ == 0 && !rows_asked_) ask_rows();
   return answers_due_ == 0;
 }
 
-PeerRef Newcomer::nearer_one() const {
-  const auto near = state_.neighborhood.all();
-  if (near.empty() || near.front().distance_us >= near_us_) return {};
-  if (near_us_ <= distance_of(state_.config.near_enough)) return {};
-  return nearer_ones_ < nearer_ones_max ? near.front().peer : PeerRef();
+bool Newcomer::asked(PeerRef peer) const {
+  return std::find(nearest_asked_.begin(), nearest_asked_.end(), peer) != nearest_asked_.end();
 }
 
 void Newcomer::begin_questions() {
@@ -51,12 +44,22 @@ void Newcomer::ask(PeerRef peer, wire::StatePart part, unsigned row) {
                         .nonce = nonce_, .part = part, .row = static_cast<std::uint8_t>(row)});
 }
 
-void Newcomer::ask_nearer_one(PeerRef peer) {
-  ++nearer_ones_;
-  near_us_ = state_.proximity.distance(peer);
-  begin_questions();
-  ask(peer, wire::StatePart::neighborhood);
-  for (unsigned row = 0; row < near_rows; ++row) ask(peer, wire::StatePart::row, row);
+// One that is nearer than all before also for its first row, whose entries are
+// likely to be near as well: many peers fit them.
+void Newcomer::ask_nearest() {
+  if (near_us_ <= distance_of(state_.config.near_enough)) return;
+  const auto near = state_.neighborhood.all();
+  for (const auto& neighbor : near.first(std::min(near.size(), nearest_asked_at_once))) {
+    if (asked(neighbor.peer)) continue;
+    if (nearest_asked_.size() == nearest_asked_max) return;
+    if (answers_due_ == 0) begin_questions();
+    nearest_asked_.push_back(neighbor.peer);
+    ask(neighbor.peer, wire::StatePart::neighborhood);
+    if (neighbor.distance_us < near_us_) {
+      near_us_ = neighbor.distance_us;
+      ask(neighbor.peer, wire::StatePart::row, 0);
+    }
+  }
 }
 
 // Row 0 is that of the contact.
@@ -64,12 +67,9 @@ void Newcomer::ask_rows() {
   rows_asked_ = true;
   begin_questions();
   for (unsigned index = 1; index < state_.table.rows(); ++index) {
-    const auto row = state_.table.row(index);
-    if (row.empty()) continue;
-    const auto closest = std::min_element(row.begin(), row.end(), [](const auto& a, const auto& b) {
-      return a.distance_us < b.distance_us;
-    });
-    ask(closest->peer, wire::StatePart::row, index);
+    for (const PeerRef peer : state_.table.closest_in_row(index, asked_in_row)) {
+      ask(peer, wire::StatePart::row, index);
+    }
   }
 }
 
@@ -78,6 +78,10 @@ bool Newcomer::on_state_reply(const wire::StateReply& reply) {
   if (--answers_due_ == 0) end_questions();
   for (const PeerRef peer : reply.peers) measurer_.add(peer);
   return true;
+}
+
+void Newcomer::collect_peers(std::vector<PeerRef>& in_use) const {
+  in_use.insert(in_use.end(), nearest_asked_.begin(), nearest_asked_.end());
 }
 
 }  // namespace canopy::pastry

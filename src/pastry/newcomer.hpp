@@ -1,15 +1,19 @@
 // How a node that has just become active completes its tables: it measures all
-// whom its join named, then asks the closest peer of each row for that row
+// whom its join named, then asks the closest peers of each row for that row
 // (Castro, Druschel, Hu, Rowstron, "Exploiting network proximity", 2002).
 //
 // The search for a near contact may have ended far from the nearest peer: where
-// many peers share a site, those near to a wrong site know each other alone. The
-// JOIN has led past peers elsewhere since. So whenever one turns out to be
-// nearer than all before, that one is asked for what is near to it.
+// many peers share a site, those at a wrong site know each other alone, and
+// asking whoever is nearest leads no farther. So between the two the nearest are
+// asked for their neighbours once more: they have been told of their distances by
+// now, and name others that are about as far from them as this node is
+// (NodeState::neighbors_for). One of those lives at the right site, most likely;
+// whoever turns out to be among the nearest is asked in turn.
 // A part of a node; lives until that is done.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "pastry/measurer.hpp"
 #include "pastry/node_state.hpp"
@@ -30,20 +34,22 @@ class Newcomer {
   // When the answers that are out are not waited for any longer.
   MonoTime deadline() const noexcept { return deadline_; }
 
+  void collect_peers(std::vector<PeerRef>& in_use) const;
+
  private:
   bool measuring() const;
-  PeerRef nearer_one() const;
+  bool asked(PeerRef peer) const;
   void begin_questions();
   void end_questions();
   void ask(PeerRef peer, wire::StatePart part, unsigned row = 0);
-  void ask_nearer_one(PeerRef peer);
+  void ask_nearest();
   void ask_rows();
 
   NodeState& state_;
   Prober& prober_;
   Measurer& measurer_;
-  std::uint32_t near_us_;  // of the nearest that was asked
-  unsigned nearer_ones_ = 0;
+  std::uint32_t near_us_;               // of the nearest so far whose row was asked for
+  std::vector<PeerRef> nearest_asked_;  // for their neighbours
   bool rows_asked_ = false;
   std::uint32_t nonce_ = 0;  // of the questions that are out
   unsigned answers_due_ = 0;

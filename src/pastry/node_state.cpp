@@ -10,6 +10,7 @@ namespace {
 // Peers measured but in none of the sets whose distance stays known, so that
 // the next mention of them costs no probe.
 constexpr std::size_t spare_records = 32;
+constexpr std::size_t about_as_far_max = 16;
 
 // Long enough for everybody to have found out about a failure.
 Duration quarantine_of(const Config& config) {
@@ -79,6 +80,20 @@ wire::LeafProbe NodeState::leaf_probe(std::uint32_t nonce, bool reply) const {
   probe.leaves.reserve(leaves.size());
   for (const Leaf& leaf : leaves.all()) probe.leaves.push_back(leaf.peer);
   return probe;
+}
+
+// By the triangle inequality, whoever is near to the asker is about as far from
+// here as the asker is; where round trips are mostly ways to and from a site's
+// only link, few others are (the rings of Wong, Slivkins, Sirer, "Meridian", 2005).
+wire::Peers NodeState::neighbors_for(PeerRef asker) const {
+  wire::Peers peers;
+  for (const auto& neighbor : neighborhood.all()) peers.push_back(neighbor.peer);
+  const std::uint32_t distance = proximity.distance(asker);
+  if (distance == unknown_distance) return peers;
+  for (const PeerRef peer : proximity.about_as_far_as(distance, about_as_far_max)) {
+    if (peer != asker && !neighborhood.contains(peer)) peers.push_back(peer);
+  }
+  return peers;
 }
 
 void NodeState::measured(PeerRef peer, Duration round_trip) {

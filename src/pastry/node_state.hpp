@@ -44,6 +44,9 @@ struct NodeState {
 
   // What this node tells of its leaf set, and of peers that it found dead.
   wire::LeafProbe leaf_probe(std::uint32_t nonce, bool reply) const;
+  // What this node tells a peer that looks for others near to itself: its
+  // neighbourhood set and, if it knows how far that peer is, others about as far.
+  wire::Peers neighbors_for(PeerRef asker) const;
 
   // Keeps a measured round trip, within the bound on records.
   void measured(PeerRef peer, Duration round_trip);

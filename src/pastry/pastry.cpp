@@ -336,6 +336,7 @@ void Pastry::collect_peers(std::vector<PeerRef>& in_use) const {
   measurer_.collect_peers(in_use);
   helper_.collect_peers(in_use);
   if (joiner_) joiner_->collect_peers(in_use);
+  if (newcomer_) newcomer_->collect_peers(in_use);
   if (inspection_) {
     inspection_->traces.collect_peers(in_use);
     for (const auto& walk : inspection_->walks) walk->collect_peers(in_use);

@@ -1,6 +1,7 @@
 #include "pastry/proximity.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "pastry/routing_table.hpp"
 
@@ -86,6 +87,22 @@ std::optional<Duration> Proximity::round_trip(PeerRef peer) const noexcept {
   const Record* record = find(peer);
   if (record == nullptr || record->distance_us == unknown_distance) return std::nullopt;
   return Duration(record->smoothed_us);
+}
+
+std::vector<PeerRef> Proximity::about_as_far_as(std::uint32_t distance_us,
+                                                std::size_t count) const {
+  std::vector<std::pair<std::uint32_t, PeerRef>> ranked;
+  for (const Record& record : records_) {
+    if (record.distance_us == unknown_distance) continue;
+    const auto [less, more] = std::minmax(record.distance_us, distance_us);
+    ranked.emplace_back(more - less, record.peer);
+  }
+  const std::size_t wanted = std::min(count, ranked.size());
+  std::partial_sort(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(wanted),
+                    ranked.end());
+  std::vector<PeerRef> peers;
+  for (std::size_t i = 0; i < wanted; ++i) peers.push_back(ranked[i].second);
+  return peers;
 }
 
 Duration Proximity::timeout(PeerRef peer, Duration floor, Duration ceiling) const noexcept {

@@ -37,6 +37,9 @@ class Proximity {
   // In microseconds; unknown_distance if never measured.
   std::uint32_t distance(PeerRef peer) const noexcept;
   std::optional<Duration> round_trip(PeerRef peer) const noexcept;
+  // So many of those whose distances are the most like this one (ties: the
+  // smaller handle), or all.
+  std::vector<PeerRef> about_as_far_as(std::uint32_t distance_us, std::size_t count) const;
   // When an answer of the peer is overdue, between these two.
   Duration timeout(PeerRef peer, Duration floor, Duration ceiling) const noexcept;
 

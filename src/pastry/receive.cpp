@@ -217,9 +217,7 @@ void Pastry::on_state_request(PeerRef from, const wire::StateRequest& request) {
     case wire::StatePart::leaf_set:
       for (const Leaf& leaf : state_.leaves.all()) reply.peers.push_back(leaf.peer);
       break;
-    case wire::StatePart::neighborhood:
-      for (const auto& entry : state_.neighborhood.all()) reply.peers.push_back(entry.peer);
-      break;
+    case wire::StatePart::neighborhood: reply.peers = state_.neighbors_for(from); break;
     case wire::StatePart::row: {
       const unsigned rows = std::max(state_.table.rows(), 1U);
       reply.row = static_cast<std::uint8_t>(std::min<unsigned>(request.row, rows - 1));

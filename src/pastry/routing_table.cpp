@@ -1,6 +1,7 @@
 #include "pastry/routing_table.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/assert.hpp"
 
@@ -110,6 +111,18 @@ std::span<const RoutingTable::Entry> RoutingTable::row(unsigned index) const noe
   const std::size_t first = position({index, 0});
   const std::size_t last = position({index + 1, 0});
   return std::span(entries_).subspan(first, last - first);
+}
+
+std::vector<PeerRef> RoutingTable::closest_in_row(unsigned index, std::size_t count) const {
+  const auto all = row(index);
+  std::vector<Entry> closest(std::min(all.size(), count));
+  std::partial_sort_copy(
+      all.begin(), all.end(), closest.begin(), closest.end(), [](const Entry& a, const Entry& b) {
+        return std::pair(a.distance_us, a.column) < std::pair(b.distance_us, b.column);
+      });
+  std::vector<PeerRef> peers;
+  for (const Entry& entry : closest) peers.push_back(entry.peer);
+  return peers;
 }
 
 }  // namespace canopy::pastry

@@ -63,6 +63,8 @@ class RoutingTable {
   unsigned rows() const noexcept { return empty() ? 0 : entries_.back().row + 1U; }
   // The entries of a row in column order, and all of them in row order.
   std::span<const Entry> row(unsigned index) const noexcept;
+  // So many peers of a row, the closest first (ties: in column order), or all.
+  std::vector<PeerRef> closest_in_row(unsigned index, std::size_t count) const;
   std::span<const Entry> all() const noexcept { return entries_; }
   unsigned b() const noexcept { return b_; }
 

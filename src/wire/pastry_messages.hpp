@@ -48,7 +48,12 @@ struct LeafProbe {
   Peers failed = {};
 };
 
-enum class StatePart : std::uint8_t { leaf_set = 1, neighborhood = 2, row = 3, entry = 4 };
+enum class StatePart : std::uint8_t {
+  leaf_set = 1,
+  neighborhood = 2,  // and others that are about as far as the asker
+  row = 3,
+  entry = 4,
+};
 
 // Asks for a part of the receiver's state. `row` for row and entry, `column`
 // for entry only.

@@ -93,18 +93,16 @@ TEST_F(JoinerTest, TheFirstToAnswerIsTheNearestAndIsAskedNext) {
   EXPECT_EQ(env.last_receiver<wire::StateRequest>(), near);
 }
 
-TEST_F(JoinerTest, ASearchFromSomebodyNearerLeavesOutTheDeeperRows) {
+TEST_F(JoinerTest, WhoeverIsNearestWhenTheSearchEndsCarriesTheJoin) {
   joiner.start();
   reply({}, 20ms);
-  reply({}, 20ms, 3);
-  for (int row = 2; row >= 0; --row) reply({}, 20ms);
+  reply({}, 20ms, 0);
   EXPECT_EQ(asked().part, StatePart::neighborhood);
   reply({near}, 20ms);
   env.time += 10ms;
   EXPECT_TRUE(probe_reply(near));
-  EXPECT_EQ(env.last_receiver<wire::StateRequest>(), near);
-  EXPECT_EQ(asked().part, StatePart::row);
-  EXPECT_EQ(asked().row, 1);
+  EXPECT_EQ(joiner.step(), Step::requesting);
+  EXPECT_EQ(env.last_receiver<wire::Routed>(), near);
 }
 
 TEST_F(JoinerTest, NobodyWaitsForPeersThatAreFartherThanTheNearestKnown) {

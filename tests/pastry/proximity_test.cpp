@@ -43,6 +43,16 @@ TEST(Proximity, TimeoutFollowsTheRoundTripBetweenFloorAndCeiling) {
   EXPECT_EQ(proximity.timeout(b, 50ms, 500ms), 500ms);
 }
 
+TEST(Proximity, NamesThoseThatAreAboutAsFar) {
+  Proximity proximity;
+  for (std::uint32_t i = 1; i <= 9; ++i) proximity.sample(PeerRef(i), i * 10ms, first_sample);
+  proximity.track(PeerRef(10), first_sample);  // never measured
+  EXPECT_EQ(proximity.about_as_far_as(52'000, 3),
+            (std::vector{PeerRef(5), PeerRef(6), PeerRef(4)}));
+  EXPECT_EQ(proximity.about_as_far_as(55'000, 1), std::vector{PeerRef(5)}) << "of two the first";
+  EXPECT_EQ(proximity.about_as_far_as(0, 100).size(), 9U);
+}
+
 TEST(Proximity, RemembersWhenAPeerWasHeard) {
   Proximity proximity;
   EXPECT_FALSE(proximity.heard(a, first_sample)) << "unknown peers are not kept";

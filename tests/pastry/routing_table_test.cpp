@@ -104,6 +104,18 @@ TEST_F(RoutingTableTest, RowsComeInColumnOrder) {
   EXPECT_EQ(table_.all().size(), 6U);
 }
 
+TEST_F(RoutingTableTest, TellsTheClosestOfARow) {
+  insert("2000", 30);
+  insert("3000", unknown_distance);
+  insert("4000", 10);
+  insert("5000", 30);
+  insert("1300", 1);
+  EXPECT_EQ(table_.closest_in_row(0, 2), (std::vector{peer("4000"), peer("2000")}));
+  EXPECT_EQ(table_.closest_in_row(0, 9).back(), peer("3000")) << "never measured: the last";
+  EXPECT_EQ(table_.closest_in_row(1, 2), std::vector{peer("1300")});
+  EXPECT_TRUE(table_.closest_in_row(2, 2).empty());
+}
+
 TEST(RoutingTable, WorksForEveryWidthOfDigits) {
   for (const unsigned b : {1U, 2U, 5U, 8U}) {
     PeerTable peers;
