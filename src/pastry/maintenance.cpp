@@ -7,6 +7,7 @@ namespace canopy::pastry {
 namespace {
 
 constexpr double jitter = 0.1;
+constexpr std::size_t closest_asked = 2;  // of each row
 constexpr std::size_t nearest_asked = 3;
 
 Duration random_part(Random& random, Duration span) {
@@ -69,12 +70,13 @@ void Maintenance::refresh_rows() {
   for (unsigned index = 0; index < state_.table.rows(); ++index) {
     const auto row = state_.table.row(index);
     if (row.empty()) continue;
-    ask(row[state_.env.random().below(row.size())].peer, wire::StatePart::row, index);
+    const PeerRef any = row[state_.env.random().below(row.size())].peer;
+    auto asked = state_.table.closest_in_row(index, closest_asked);
+    if (std::find(asked.begin(), asked.end(), any) == asked.end()) asked.push_back(any);
+    for (const PeerRef peer : asked) ask(peer, wire::StatePart::row, index);
   }
-  // Whoever is near knows others that are: most peers fit the entries of the first row.
   const auto near = state_.neighborhood.all();
   for (const auto& neighbor : near.first(std::min(near.size(), nearest_asked))) {
-    ask(neighbor.peer, wire::StatePart::row, 0);
     ask(neighbor.peer, wire::StatePart::neighborhood, 0);
   }
 }

@@ -1,7 +1,8 @@
 // What a node does from time to time, with nobody asking: compares its leaf set
 // with those of its left neighbour and of a random leaf, tries a departed peer
 // again, and asks a random peer of each row for that row of its table, since
-// who is near may have come after the row was filled (MSPastry).
+// who is near may have come after the row was filled (MSPastry). It asks the
+// closest of each row, too: what is closest to them is so to this node, nearly.
 //
 // Self-tuned probing of table entries belongs here as well: it will set its
 // interval from the ring's size and failure rate as it sees them.
@@ -29,7 +30,8 @@ class Maintenance {
 
   // A leaf was lost: the next comparison of leaf sets comes soon.
   void leaf_lost();
-  // Asks a random peer of each row for its row, now.
+  // Asks a random peer and the closest of each row for their rows, now, and the
+  // nearest of all for their neighbours.
   void refresh_rows();
   void ask(PeerRef peer, wire::StatePart part, unsigned row);
   bool on_state_reply(const wire::StateReply& reply);

@@ -146,15 +146,41 @@ TEST_F(RepairTest, ADepartedPeerIsTriedAgain) {
   EXPECT_TRUE(prober.pending(env.peer("c0"), goal::leaves));
 }
 
-TEST_F(RepairTest, RowsAreRefreshedFromOnePeerEach) {
+TEST_F(RepairTest, RowsAreRefreshedFromTheirClosestAndFromOneOther) {
+  entry("30", 300);
+  entry("8100", 100);
   entry("20", 200);
+  for (int i = 50; i < 80; i += 10) entry(std::to_string(i), 1000);
+  std::set<PeerRef> others;
+  for (int round = 0; round < 50; ++round) {
+    env.sent.clear();
+    maintenance.refresh_rows();
+    auto requests = env.all<wire::StateRequest>();
+    ASSERT_GE(requests.size(), 3U);
+    EXPECT_EQ(requests[0].first, env.peer("20"));
+    EXPECT_EQ(requests[1].first, env.peer("30"));
+    EXPECT_EQ(requests.back().first, env.peer("8100"));
+    EXPECT_EQ(requests.back().second.row, 1);
+    for (std::size_t i = 2; i + 1 < requests.size(); ++i) others.insert(requests[i].first);
+    EXPECT_LE(requests.size(), 4U) << "nobody is asked twice";
+  }
+  EXPECT_EQ(others, (std::set{env.peer("50"), env.peer("60"), env.peer("70")}));
+}
+
+TEST_F(RepairTest, TheNearestAreAskedForTheirNeighbours) {
+  for (int i = 50; i > 10; i -= 10) state.measured(env.peer(std::to_string(i)), Duration(100 * i));
+  for (int i = 50; i > 10; i -= 10) state.offer_measured(env.peer(std::to_string(i)));
+  maintenance.refresh_rows();
+  std::vector<PeerRef> asked;
+  for (const auto& [to, request] : env.all<wire::StateRequest>()) {
+    if (request.part == wire::StatePart::neighborhood) asked.push_back(to);
+  }
+  EXPECT_EQ(asked, (std::vector{env.peer("20"), env.peer("30"), env.peer("40")}));
+}
+
+TEST_F(RepairTest, WhomARefreshedRowNamesIsMeasured) {
   entry("8100", 100);
   maintenance.refresh_rows();
-  const auto requests = env.all<wire::StateRequest>();
-  ASSERT_EQ(requests.size(), 2U);
-  EXPECT_EQ(requests[0].first, env.peer("20"));
-  EXPECT_EQ(requests[1].first, env.peer("8100"));
-  EXPECT_EQ(requests[1].second.row, 1);
   EXPECT_TRUE(maintenance.on_state_reply(answer({env.peer("8200")})));
   measurer.advance();
   EXPECT_EQ(env.last_receiver<wire::Probe>(), env.peer("8200"));
