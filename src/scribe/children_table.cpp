@@ -6,9 +6,11 @@ namespace canopy::scribe {
 
 namespace {
 
+constexpr std::uint32_t tenths_mask = (std::uint32_t{1} << 30) - 1;
+
 std::uint32_t tenths_of_second(MonoTime time) noexcept {
   constexpr std::int64_t tenth_us = 100'000;
-  return static_cast<std::uint32_t>(time.time_since_epoch().count() / tenth_us) & 0x7fffffff;
+  return static_cast<std::uint32_t>(time.time_since_epoch().count() / tenth_us) & tenths_mask;
 }
 
 }  // namespace
@@ -32,7 +34,7 @@ Child& ChildrenTable::adopt(PeerRef peer, std::uint32_t nonce, MonoTime now) {
   }
   if (!earlier(nonce, child->nonce)) {
     child->nonce = nonce;
-    child->adopted_ds = tenths_of_second(now) & 0x7fffffff;
+    child->adopted_ds = tenths_of_second(now) & tenths_mask;
   }
   return *child;
 }
@@ -45,7 +47,7 @@ bool ChildrenTable::remove(PeerRef peer) noexcept {
 }
 
 Duration ChildrenTable::age(const Child& child, MonoTime now) noexcept {
-  const std::uint32_t tenths = (tenths_of_second(now) - child.adopted_ds) & 0x7fffffff;
+  const std::uint32_t tenths = (tenths_of_second(now) - child.adopted_ds) & tenths_mask;
   return std::chrono::milliseconds(std::int64_t{tenths} * 100);
 }
 

@@ -19,8 +19,9 @@ namespace canopy::scribe {
 struct Child {
   PeerRef peer;
   std::uint32_t nonce = 0;             // of the latest JOIN that adopted it
-  std::uint32_t adopted_ds : 31 = 0;   // when that came, in tenths of a second
+  std::uint32_t adopted_ds : 30 = 0;   // when that came, in tenths of a second
   std::uint32_t acknowledged : 1 = 0;  // it was told that it is in the tree
+  std::uint32_t answered_for : 1 = 0;  // and was so before it asked again, if it did
 };
 
 class ChildrenTable {

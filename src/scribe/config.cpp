@@ -15,6 +15,7 @@ Config Config::wan() {
   config.history_age_max = 90s;
   config.refill_timeout = 30s;
   config.root_refill_timeout = 6s;
+  config.tracked_timeout = 25s;
   return config;
 }
 

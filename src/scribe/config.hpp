@@ -59,6 +59,11 @@ struct Config {
   std::size_t held_items_bytes_max = std::size_t{32} << 20;
   std::uint32_t ordered_duplicate_window = 16'384;  // message ids remembered, per group
 
+  // Tracked multicasts.
+  Duration tracked_timeout = 10s;  // unless the publisher says another; child_expiry at the most
+  std::uint32_t tracked_rounds_max = 4096;                // remembered until their time is up
+  std::size_t tracked_bytes_max = std::size_t{64} << 20;  // kept to be sent again
+
   std::size_t body_max = (1U << 20) + (1U << 16);  // encoded content, bytes
 
   static Config lan() { return {}; }

@@ -42,6 +42,12 @@ struct Counters {
   std::uint64_t anycasts_handled = 0;
   std::uint64_t anycasts_cut_short = 0;  // the search met its bound
 
+  // Tracked multicasts
+  std::uint64_t tracked_rounds = 0;    // that this node has taken part in
+  std::uint64_t tracked_refused = 0;   // no room: told so
+  std::uint64_t tracked_repeated = 0;  // copies to silent children
+  std::uint64_t tracked_given_up = 0;  // children, of rounds
+
   // Ordered groups
   std::uint64_t order_held = 0;         // came too early, and waited for those before
   std::uint64_t order_held_drops = 0;   // no room to wait

@@ -1,6 +1,7 @@
 #include "scribe/dissemination.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include <canopy/error.hpp>
@@ -8,22 +9,37 @@
 #include "scribe/group_name.hpp"
 #include "scribe/ordering.hpp"
 #include "scribe/roots.hpp"
+#include "scribe/tracking.hpp"
 #include "scribe/tree.hpp"
 
 namespace canopy::scribe {
 
-Dissemination::Dissemination(Core& core, Roots& roots, Tree& tree, Ordering& ordering)
+namespace {
+
+constexpr int poll_share = 2;  // of the time that a request has
+
+// An old child is forgotten after the expiry period, so that nobody waits longer.
+Duration tracked_time(const Config& config, Duration wished) {
+  const Duration time = wished == Duration::zero() ? config.tracked_timeout : wished;
+  return std::clamp<Duration>(time, std::chrono::milliseconds(1), config.child_expiry);
+}
+
+}  // namespace
+
+Dissemination::Dissemination(Core& core, Roots& roots, Tree& tree, Ordering& ordering,
+                             Tracking& tracking)
     : core_(core),
       roots_(roots),
       tree_(tree),
       ordering_(ordering),
+      tracking_(tracking),
       pending_(core.config.pending_publishes_max, core.config.pending_bytes_max),
       roots_known_(core.config.root_cache_max) {}
 
 // --- At the publisher ---
 
 void Dissemination::publish(const wire::GroupName& name, wire::AckMode ack, Buffer body,
-                            PublishCompletion done) {
+                            PublishCompletion done, Duration within) {
   const auto complete = [&](const PublishOutcome& outcome) {
     core_.upcalls.call([done = std::move(done), outcome] { done(outcome); });
   };
@@ -42,7 +58,8 @@ void Dissemination::publish(const wire::GroupName& name, wire::AckMode ack, Buff
 
   ++core_.counters.publishes;
   const Id group = group_id(name, core_.pastry.config().id_bits);
-  wire::Publish message{group, name, core_.next_message_id(), core_.self, ack, 0, std::move(body)};
+  wire::Publish message{group, name, core_.next_message_id(), core_.self,
+                        ack,   0,    std::move(body),         0};
   const std::uint64_t sequence = message.id.sequence;
   message.after = pending_.last_before(group, sequence);
   const CachedRoot* cached = roots_known_.use(group);
@@ -54,9 +71,13 @@ void Dissemination::publish(const wire::GroupName& name, wire::AckMode ack, Buff
   outcome.root = root;
   if (!waits) complete(outcome);
   if (waits || in_doubt) {
-    message.ack = wire::AckMode::root;
-    PendingPublish pending{message, waits ? std::move(done) : PublishCompletion{}, root,
-                           now + core_.config.request_timeout};
+    const bool tracked = ack == wire::AckMode::members;
+    if (!tracked) message.ack = wire::AckMode::root;
+    const Duration time =
+        tracked ? tracked_time(core_.config, within) : core_.config.request_timeout;
+    PendingPublish pending{
+        message, waits ? std::move(done) : PublishCompletion{}, root, now + time, false, {}};
+    if (tracked) message.within_ms = pending.message.within_ms = time_left(pending);
     const MonoTime look_at =
         core_.config.maintenance ? now + core_.config.request_retry_interval : never;
     pending_.add(sequence, std::move(pending), look_at);
@@ -86,15 +107,26 @@ void Dissemination::send(const wire::Publish& publish, PeerRef root) {
   }
 }
 
+std::uint32_t Dissemination::time_left(const PendingPublish& pending) const {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(pending.deadline - core_.now());
+  return static_cast<std::uint32_t>(std::max<std::int64_t>(left.count(), 1));
+}
+
 // The same id, by routing: the root that was cached may be no more.
 void Dissemination::send_again(std::uint64_t sequence) {
   PendingPublish* pending = pending_.find(sequence);
   if (!pending) return;
   ++core_.counters.publish_retries;
-  if (pending->sent_to) roots_known_.forget(pending->message.group, pending->sent_to);
-  pending->sent_to = {};
+  const bool polls = pending->placed.has_value();
+  if (pending->sent_to && !polls) {
+    roots_known_.forget(pending->message.group, pending->sent_to);
+    pending->sent_to = {};
+  }
   pending->message.after = pending_.last_before(pending->message.group, sequence);
-  const MonoTime next = core_.now() + core_.config.request_retry_interval;
+  if (pending->message.within_ms != 0) pending->message.within_ms = time_left(*pending);
+  const Duration pause =
+      polls ? core_.config.request_timeout / poll_share : core_.config.request_retry_interval;
+  const MonoTime next = core_.now() + pause;
   pending_.look_again(sequence, std::min(next, pending->deadline));
   core_.wake_at(pending_.next_deadline());
   const wire::Publish message = pending->message;  // the ack may come within the call
@@ -110,18 +142,36 @@ void Dissemination::finish(std::uint64_t sequence, const wire::PublishAck& ack) 
   outcome.root = ack.root;
   outcome.epoch = ack.epoch;
   outcome.sequence = ack.sequence;
+  outcome.reach = ack.reach;
+  // A root that does not track it says nothing of anybody.
+  const bool tracked = pending->message.ack == wire::AckMode::members;
+  if (tracked && !ack.reach.complete && nothing_missed(ack.reach)) miss_unnamed(outcome.reach, 1);
   core_.upcalls.call([done = std::move(pending->done), outcome] { done(outcome); });
 }
 
 void Dissemination::on_publish_ack(PeerRef, const wire::PublishAck& ack) {
   const PeerDescriptor& self = core_.env.peers()[core_.self];
   if (ack.id.publisher != self.id || ack.id.incarnation != self.incarnation) return;
-  const PendingPublish* pending = pending_.find(ack.id.sequence);
+  take_answer(ack);
+}
+
+void Dissemination::take_answer(const wire::PublishAck& ack) {
+  PendingPublish* pending = pending_.find(ack.id.sequence);
   if (!pending) return;
   if (ack.root && ack.error == 0 && ack.root != core_.self) {
     roots_known_.set(pending->message.group, ack.root, core_.now(), ack.ordered);
   }
-  finish(ack.id.sequence, ack);
+  if (!ack.pending) return finish(ack.id.sequence, ack);
+  if (pending->message.ack == wire::AckMode::members) wait_on(*pending, ack);
+}
+
+// The root has it.
+void Dissemination::wait_on(PendingPublish& pending, const wire::PublishAck& ack) {
+  pending.placed = ack;
+  pending.sent_to = ack.root == core_.self ? PeerRef{} : ack.root;
+  const MonoTime next = core_.now() + core_.config.request_timeout / poll_share;
+  pending_.look_again(ack.id.sequence, std::min(next, pending.deadline));
+  core_.wake_at(pending_.next_deadline());
 }
 
 void Dissemination::on_root_address(const wire::RootAddress& address) {
@@ -132,7 +182,9 @@ void Dissemination::on_root_address(const wire::RootAddress& address) {
 
 void Dissemination::peer_failed(PeerRef peer) {
   for (const std::uint64_t sequence : pending_.sent_to(peer)) {
-    pending_.find(sequence)->root_failed = true;
+    PendingPublish& pending = *pending_.find(sequence);
+    pending.root_failed = true;
+    pending.placed.reset();  // whoever is the root now may not have it
   }
   avoid(peer);
 }
@@ -154,16 +206,20 @@ void Dissemination::tick() {
     const PendingPublish& pending = *found;
     if (core_.now() < pending.deadline) {
       send_again(sequence);
+    } else if (pending.placed) {
+      wire::PublishAck result = *pending.placed;
+      result.pending = false;
+      finish(sequence, result);
     } else {
       const errc error = pending.root_failed ? errc::lost_root : errc::timed_out;
-      finish(sequence, {pending.message.id, static_cast<std::uint16_t>(error), {}, 0, 0});
+      finish(sequence, {pending.message.id, static_cast<std::uint16_t>(error)});
     }
   }
 }
 
 void Dissemination::shut_down() {
   for (const std::uint64_t sequence : pending_.all()) {
-    finish(sequence, {{}, static_cast<std::uint16_t>(errc::shutting_down), {}, 0, 0});
+    finish(sequence, {{}, static_cast<std::uint16_t>(errc::shutting_down)});
   }
 }
 
@@ -173,10 +229,21 @@ void Dissemination::serve(const wire::Publish& publish, Way way) {
   Group* group = core_.find(publish.group);
   if (*group->name() != publish.name) return acknowledge(publish, errc::name_conflict, way);
   if (roots_.hold_in_doubt(publish.group, publish)) return;
+  const bool tracked = publish.ack == wire::AckMode::members;
+  if (tracked && tracking_.is_own(publish.id)) return acknowledge(publish, {}, way);
+  if (tracked && !tracking_.has_room_for(publish.body)) {
+    // The answer then says of nobody that he has it.
+    ++core_.counters.tracked_refused;
+    wire::Publish untracked = publish;
+    untracked.ack = wire::AckMode::root;
+    return serve(untracked, way);
+  }
   if (Ordering::serves(*group)) return ordering_.serve(*group, publish.group, publish);
   const bool handing_over = group->standing() == Standing::handing_over;
   const bool fresh = group->first_sight(publish.id, window_of(*group));
-  if (fresh) {
+  if (!fresh) ++core_.counters.duplicates_dropped;
+  const bool asks = tracked && !handing_over;
+  if (fresh || asks) {
     wire::Multicast message;
     message.group = publish.group;
     message.id = publish.id;
@@ -184,11 +251,14 @@ void Dissemination::serve(const wire::Publish& publish, Way way) {
     message.sequence = loss_number(self.id, self.incarnation,
                                    roots_.record(publish.group)->state.epoch, ++group->multicasts);
     message.body = publish.body;
-    spread(message, *group, {});
-  } else {
-    ++core_.counters.duplicates_dropped;
+    if (asks) {
+      message.tracking = {time_below(core_.config, publish.within_ms),
+                          tracking_.next_round(*group)};
+      tracking_.begin(*group, message, {}, true);
+    }
+    spread(message, *group, {}, fresh);
   }
-  if (handing_over && fresh) {
+  if (handing_over && (fresh || tracked)) {
     // The new root may have children of its own by now; it answers as well.
     core_.send(roots_.record(publish.group)->successor, publish);
   } else {
@@ -211,11 +281,37 @@ void Dissemination::acknowledge(const wire::Publish& publish, boost::system::err
     ack.ordered = group && Ordering::serves(*group);
     ack.epoch = position.epoch;
     ack.sequence = position.sequence;
-    if (publish.origin == core_.self) return finish(publish.id.sequence, ack);
-    core_.send(publish.origin, ack);
+    if (publish.ack == wire::AckMode::members && !error) {
+      const auto result = tracking_.result_for(publish);
+      ack.pending = !result;
+      if (result) ack.reach = *result;
+    }
+    answer(publish.origin, ack);
   } else if (!error && way == Way::routed && publish.origin != core_.self) {
     core_.send(publish.origin, wire::RootAddress{publish.group, core_.self});
   }
+}
+
+void Dissemination::answer(PeerRef origin, const wire::PublishAck& ack) {
+  if (origin == core_.self) {
+    take_answer(ack);
+  } else {
+    core_.send(origin, ack);
+  }
+}
+
+void Dissemination::report(const TrackedRound& round) {
+  const wire::Multicast& message = round.message();
+  wire::PublishAck ack;
+  ack.id = message.id;
+  ack.root = core_.self;
+  ack.ordered = message.epoch != 0;
+  if (ack.ordered) {
+    ack.epoch = message.epoch;
+    ack.sequence = message.sequence;
+  }
+  ack.reach = round.reach;
+  answer(round.publisher, ack);
 }
 
 void Dissemination::refuse_unknown(const wire::Publish& publish) {
@@ -240,21 +336,23 @@ void Dissemination::on_direct_publish(PeerRef from, const wire::Publish& publish
 
 void Dissemination::on_multicast(PeerRef from, const wire::Multicast& message) {
   if (message.epoch != 0) return ordering_.on_item(from, message);
+  const bool tracked = message.tracking.within_ms != 0;
   Group* group = core_.find(message.group);
   const SenderVerdict verdict = group ? group->judge(from, core_.now()) : SenderVerdict::stray;
   if (verdict == SenderVerdict::stray) {
     ++core_.counters.strays_dropped;
-    return tree_.answer_stray(from, message.group);
+    tree_.answer_stray(from, message.group);
+    if (tracked) tracking_.refuse(from, message);
+    return;
   }
   core_.neighbors.heard_from_parent(from, core_.now());
   if (group->member && message.sequence != 0) note(*group, message.group, message.sequence);
   const bool fresh = group->first_sight(message.id, window_of(*group));
   tree_.on_multicast(*group, message.group, from, fresh);
-  if (fresh) {
-    spread(message, *group, from);
-  } else {
-    ++core_.counters.duplicates_dropped;
-  }
+  if (!fresh) ++core_.counters.duplicates_dropped;
+  const bool asks = tracked && !tracking_.repeated(from, message);
+  if (asks) tracking_.begin(*group, message, from, false);
+  if (fresh || asks) spread(message, *group, from, fresh);
 }
 
 void Dissemination::note(Group& group, const Id& id, std::uint64_t number) {
@@ -275,14 +373,16 @@ void Dissemination::tell_losses(Group& group, const Id& id) {
   if (oldest != never) loss_timers_.schedule(id, oldest + loss_patience());
 }
 
-void Dissemination::spread(const wire::Multicast& message, const Group& group, PeerRef except) {
+// A later round goes the same way, but members have had the message.
+void Dissemination::spread(const wire::Multicast& message, const Group& group, PeerRef except,
+                           bool fresh) {
   for (const Child& child : group.children) {
     if (child.peer == except) continue;
     ++core_.counters.multicasts_sent;
     core_.neighbors.sent_to(child.peer, core_.now());
     core_.send(child.peer, message);
   }
-  if (group.member) {
+  if (group.member && fresh) {
     ++core_.counters.multicasts_delivered;
     core_.upcalls.multicast(message);
   }

@@ -7,6 +7,10 @@
 // was sent since is sent again if it does not come: so a dead or hung root costs
 // a publisher no more than that.
 //
+// One that asks for the members' acks is told first that the root has it, and
+// then what came of that (tracking.hpp). Between the two the publisher sends it
+// again from time to time: a root that has taken over has to be told.
+//
 // In an ordered group, what one node publishes is ordered as it was published,
 // except that a message whose publish has failed may come later, or never. Each
 // says which one before it is still without the root's word (`after`), and the
@@ -28,13 +32,16 @@ namespace canopy::scribe {
 
 class Ordering;
 class Roots;
+class TrackedRound;
+class Tracking;
 class Tree;
 
 class Dissemination {
  public:
-  Dissemination(Core& core, Roots& roots, Tree& tree, Ordering& ordering);
+  Dissemination(Core& core, Roots& roots, Tree& tree, Ordering& ordering, Tracking& tracking);
 
-  void publish(const wire::GroupName& name, wire::AckMode ack, Buffer body, PublishCompletion done);
+  void publish(const wire::GroupName& name, wire::AckMode ack, Buffer body, PublishCompletion done,
+               Duration within);
 
   // --- At the root ---
   enum class Way { routed, direct };
@@ -42,6 +49,8 @@ class Dissemination {
   void serve(const wire::Publish& publish, Way way);
   // Ordered: it has its position, if that is known.
   void placed(const wire::Publish& publish, const wire::Position& position);
+  // A tracked one's round is over.
+  void report(const TrackedRound& round);
   // This node is the group's root, and nobody knows the group.
   void refuse_unknown(const wire::Publish& publish);
   // A publisher took this node for the root.
@@ -68,9 +77,13 @@ class Dissemination {
   void send(const wire::Publish& publish, PeerRef root);
   void send_again(std::uint64_t sequence);
   void finish(std::uint64_t sequence, const wire::PublishAck& ack);
+  void take_answer(const wire::PublishAck& ack);
+  void wait_on(PendingPublish& pending, const wire::PublishAck& ack);
+  void answer(PeerRef origin, const wire::PublishAck& ack);
+  std::uint32_t time_left(const PendingPublish& pending) const;
   void acknowledge(const wire::Publish& publish, boost::system::error_code error, Way way,
                    const wire::Position& position = {});
-  void spread(const wire::Multicast& message, const Group& group, PeerRef except);
+  void spread(const wire::Multicast& message, const Group& group, PeerRef except, bool fresh);
   std::size_t window_of(const Group& group) const;
   void note(Group& group, const Id& id, std::uint64_t number);
   void tell_losses(Group& group, const Id& id);
@@ -80,6 +93,7 @@ class Dissemination {
   Roots& roots_;
   Tree& tree_;
   Ordering& ordering_;
+  Tracking& tracking_;
   PublishTable pending_;
   RootCache roots_known_;
   DeadlineSet<Id> loss_timers_;

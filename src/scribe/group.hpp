@@ -6,6 +6,7 @@
 // a child and four an ancestor. Not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "scribe/duplicate_window.hpp"
 #include "scribe/group_order.hpp"
 #include "scribe/loss_meter.hpp"
+#include "scribe/lost_subtrees.hpp"
 #include "wire/scribe_messages.hpp"
 
 namespace canopy::scribe {
@@ -60,6 +62,17 @@ class Group {
   std::unique_ptr<GroupOrder> order;  // of an ordered group, as far as this node knows
   std::unique_ptr<LossMeter> losses;  // a member's, in a best-effort group
   std::uint64_t multicasts = 0;       // that this node, the root of such a group, has begun
+
+  // Of tracked multicasts (tracking.hpp).
+  std::unique_ptr<LostSubtrees> lost;
+  wire::Position tracked;        // best-effort: the latest round that may have passed here
+  wire::Position issued_round;   // the same, of this node's own, as the root
+  wire::Position answered_from;  // the parent answers for this node after this round
+  void begin_rounds(std::uint64_t epoch) noexcept {
+    issued_round = {epoch, 0};
+    tracked = std::max(tracked, issued_round);
+    answered_from = issued_round;
+  }
 
   Standing standing() const noexcept { return standing_; }
   bool serves_as_root() const noexcept {

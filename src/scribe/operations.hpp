@@ -18,6 +18,7 @@ struct PublishOutcome {
   PeerRef root;        // empty if not known (ack none)
   std::uint64_t epoch = 0;
   std::uint64_t sequence = 0;
+  wire::Reach reach;  // ack members
 };
 
 using Completion = std::function<void(boost::system::error_code)>;

@@ -5,6 +5,7 @@
 
 #include "scribe/planted_bug.hpp"
 #include "scribe/roots.hpp"
+#include "scribe/tracking.hpp"
 #include "scribe/tree.hpp"
 
 namespace canopy::scribe {
@@ -24,6 +25,12 @@ constexpr std::size_t backlog_max = std::size_t{2} << 20;
 // After a group has fallen quiet, at doubling distances.
 constexpr int remind_share = 2;
 constexpr unsigned reminders_max = 5;
+
+// Nothing if nobody asks who has it.
+const wire::Multicast* tracked(const OrderItem& item) noexcept {
+  const auto* multicast = std::get_if<wire::Multicast>(&item);
+  return multicast && multicast->tracking.within_ms != 0 ? multicast : nullptr;
+}
 
 bool well_formed(const OrderItem& item) {
   const wire::Position position = position_of(item);
@@ -115,7 +122,9 @@ void Ordering::on_item(PeerRef from, OrderItem item) {
   Group* group = core_.find(id);
   if (!group || !acceptable(*group, id, from)) {
     ++core_.counters.strays_dropped;
-    return tree_.answer_stray(from, id);
+    tree_.answer_stray(from, id);
+    if (const auto* multicast = tracked(item)) tracking_.refuse(from, *multicast);
+    return;
   }
   core_.neighbors.heard_from_parent(from, core_.now());
   if (position(*group) == wire::Position{}) {
@@ -139,14 +148,34 @@ void Ordering::on_item(PeerRef from, OrderItem item) {
     case OrderStream::Verdict::no_room: ++core_.counters.order_held_drops; break;
     case OrderStream::Verdict::old:
       if (!relay(*group, item)) ++core_.counters.order_old;
+      answer_old(*group, item, from);
       break;
   }
   review(*group, id);
 }
 
+void Ordering::track(Group& group, const OrderItem& item, PeerRef from) {
+  const auto* multicast = tracked(item);
+  if (!multicast) return;
+  const auto& sequencer = group.order->sequencer;
+  const bool own = sequencer && sequencer->last().epoch == multicast->epoch;
+  tracking_.begin(group, *multicast, own ? PeerRef{} : from, own);
+}
+
+void Ordering::answer_old(const Group& group, const OrderItem& item, PeerRef from) {
+  const auto* multicast = tracked(item);
+  if (!multicast || tracking_.repeated(from, *multicast)) return;
+  if (position_of(item) > position(group)) {
+    tracking_.not_yet(from, *multicast);
+  } else {
+    tracking_.passed_by(from, *multicast);
+  }
+}
+
 void Ordering::advance(Group& group, const std::vector<OrderStream::Step>& steps, PeerRef from) {
   group.order->advanced_at = core_.now();
   for (const OrderStream::Step& step : steps) {
+    track(group, step.item, from);
     forward(group, step.item, from);
     deliver(*group.order, group_of(step.item), step, group.member);
   }

@@ -27,6 +27,7 @@
 namespace canopy::scribe {
 
 class Roots;
+class Tracking;
 class Tree;
 
 class Ordering {
@@ -35,8 +36,8 @@ class Ordering {
   // is not known any more.
   using Placed = std::function<void(const wire::Publish& publish, const wire::Position& position)>;
 
-  Ordering(Core& core, Tree& tree, Roots& roots, Placed placed)
-      : core_(core), tree_(tree), roots_(roots), placed_(std::move(placed)) {}
+  Ordering(Core& core, Tree& tree, Roots& roots, Tracking& tracking, Placed placed)
+      : core_(core), tree_(tree), roots_(roots), tracking_(tracking), placed_(std::move(placed)) {}
 
   // --- For Tree ---
   // Up to where this node has everything; none where the group is not ordered.
@@ -85,6 +86,8 @@ class Ordering {
   void deliver(GroupOrder& order, const Id& id, const OrderStream::Step& step, bool member);
   void forward(Group& group, const OrderItem& item, PeerRef except);
   bool relay(Group& group, const OrderItem& item);
+  void track(Group& group, const OrderItem& item, PeerRef from);
+  void answer_old(const Group& group, const OrderItem& item, PeerRef from);
 
   void heard_of(Group& group, const Id& id, const wire::Position& position);
   void place(const Id& id, const wire::Publish& publish, const wire::Position& position);
@@ -104,6 +107,7 @@ class Ordering {
   Core& core_;
   Tree& tree_;
   Roots& roots_;
+  Tracking& tracking_;
   Placed placed_;
   DeadlineSet<Id> timers_;
 };

@@ -5,6 +5,7 @@
 #include "base/assert.hpp"
 #include "scribe/ordering.hpp"
 #include "scribe/roots.hpp"
+#include "scribe/tracking.hpp"
 
 namespace canopy::scribe {
 
@@ -128,6 +129,8 @@ void Ordering::place(const Id& id, const wire::Publish& publish, const wire::Pos
   message.epoch = position.epoch;
   message.sequence = position.sequence;
   message.body = publish.body;
+  if (publish.ack == wire::AckMode::members)
+    message.tracking.within_ms = time_below(core_.config, publish.within_ms);
   std::vector<OrderStream::Step> steps;
   offer_own(stream, message, core_.now(), steps);
   // The old root may have given it a place as well, which counts before this one.

@@ -26,7 +26,8 @@ std::optional<PendingPublish> PublishTable::take(std::uint64_t sequence) {
 std::uint64_t PublishTable::last_before(const Id& group, std::uint64_t sequence) const {
   for (auto entry = pending_.lower_bound(sequence); entry != pending_.begin();) {
     --entry;
-    if (entry->second.message.group == group) return entry->first;
+    const PendingPublish& publish = entry->second;
+    if (publish.message.group == group && !publish.placed) return entry->first;
   }
   return 0;
 }

@@ -25,6 +25,8 @@ struct PendingPublish {
   PeerRef sent_to;         // directly; empty if it was routed
   MonoTime deadline{};
   bool root_failed = false;  // since it was sent first
+  // ack members: the root has said that it has it, and will say more.
+  std::optional<wire::PublishAck> placed = {};
 };
 
 class PublishTable {
@@ -43,7 +45,8 @@ class PublishTable {
   std::vector<std::uint64_t> take_due(MonoTime now) { return timers_.take_due(now); }
   MonoTime next_deadline() const { return timers_.next(); }
 
-  // The latest message to the group that waits and was published before this; 0 if none.
+  // The latest message to the group that waits for the root's first word and was
+  // published before this; 0 if none.
   std::uint64_t last_before(const Id& group, std::uint64_t sequence) const;
   std::vector<std::uint64_t> all() const;
   // Those that were sent to this peer directly.

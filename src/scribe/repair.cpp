@@ -62,7 +62,8 @@ std::vector<Id> Repair::shared_groups(PeerRef peer, Side side) const {
   std::vector<Id> groups;
   for (const auto& [id, group] : core_.groups) {
     if (side == Side::child_of) {
-      if (group.parent() == peer) groups.push_back(id);
+      // A former parent strikes nobody that is still to say goodbye to it.
+      if (group.parent() == peer || group.untold_parent() == peer) groups.push_back(id);
     } else if (const Child* child = group.children.find(peer); child && child->acknowledged) {
       groups.push_back(id);
     }

@@ -6,6 +6,7 @@
 #include "scribe/group_name.hpp"
 #include "scribe/ordering.hpp"
 #include "scribe/roots.hpp"
+#include "scribe/tracking.hpp"
 #include "scribe/tree.hpp"
 
 namespace canopy::scribe {
@@ -77,7 +78,9 @@ void Roots::abdicate(const Id& id, RootRecord& record) {
 void Roots::end_doubt(const Id& id, RootRecord& record, const Search& search) {
   record.doubted = false;
   if (!record.own || !search.best || !supersedes(*search.best, record.state)) return;
-  if (keep(*search.best) && record.own) renew_epoch(id);
+  if (!keep(*search.best) || !record.own) return;
+  tracking_.root_lost(*core_.find(id), {});  // whom the other had below it, nobody knows here
+  renew_epoch(id);
 }
 
 // Another peer is the root, and closer: this node's view of the ring is behind.

@@ -8,6 +8,8 @@
 #include "base/assert.hpp"
 #include "scribe/ordering.hpp"
 #include "scribe/routed.hpp"
+#include "scribe/sequencer.hpp"
+#include "scribe/tracking.hpp"
 #include "scribe/tree.hpp"
 
 namespace canopy::scribe {
@@ -19,10 +21,11 @@ constexpr int replica_refreshes = 20;
 
 }  // namespace
 
-Roots::Roots(Core& core, Tree& tree, Ordering& ordering, Replay replay)
+Roots::Roots(Core& core, Tree& tree, Ordering& ordering, Tracking& tracking, Replay replay)
     : core_(core),
       tree_(tree),
       ordering_(ordering),
+      tracking_(tracking),
       replay_(std::move(replay)),
       registry_(core.config.groups_max),
       transfers_(core.config.request_retry_interval),
@@ -148,11 +151,15 @@ void Roots::serve(const Id& id, RootRecord& record, Start start, const wire::Pos
   record.successor = {};
   record.holders.clear();
   const bool path_changed = !group->root_path().empty();
+  if (start == Start::takeover || path_changed) {
+    tracking_.root_lost(*group, path_changed ? group->root_path().front() : PeerRef{});
+  }
   tree_.release_parent(*group, id);
   group->become_root();
   if (start == Start::takeover || record.state.mode == wire::GroupMode::ordered) {
     begin_epoch(id, record, closed);
   }
+  begin_rounds(*group, record);
   tree_.settled(id, path_changed);
   replicate(id, record);
   plan_refresh();
@@ -173,6 +180,17 @@ void Roots::begin_epoch(const Id& id, RootRecord& record, const wire::Position& 
   ++record.state.version;
 }
 
+// Of tracked multicasts; in an ordered group they are the places in its order.
+void Roots::begin_rounds(Group& group, const RootRecord& record) {
+  std::uint64_t epoch = record.state.epoch;
+  if (record.state.mode != wire::GroupMode::ordered) {
+    const PeerDescriptor& self = core_.env.peers()[core_.self];
+    epoch =
+        epoch_above(std::max(group.tracked.epoch, (epoch - 1) << 32), self.id, self.incarnation);
+  }
+  group.begin_rounds(epoch);
+}
+
 void Roots::renew_epoch(const Id& id) {
   RootRecord* record = registry_.find(id);
   CANOPY_ASSERT(record && record->own);
@@ -182,8 +200,11 @@ void Roots::renew_epoch(const Id& id) {
 
 // The peer that was to be the root will not be.
 void Roots::resume(const Id& id, RootRecord& record) {
+  // It may have taken others for its children, too.
+  Group& group = *core_.find(id);
+  tracking_.root_lost(group, record.successor);
   record.successor = {};
-  core_.find(id)->become_root();
+  group.become_root();
   // It may have begun one, and have told it to some.
   if (record.state.mode == wire::GroupMode::ordered) begin_epoch(id, record);
   replicate(id, record);

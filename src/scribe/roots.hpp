@@ -28,6 +28,7 @@
 namespace canopy::scribe {
 
 class Ordering;
+class Tracking;
 class Tree;
 
 class Roots {
@@ -36,7 +37,7 @@ class Roots {
   // tells whether this node serves the group now.
   using Replay = std::function<void(const wire::RoutedBody& body, bool known)>;
 
-  Roots(Core& core, Tree& tree, Ordering& ordering, Replay replay);
+  Roots(Core& core, Tree& tree, Ordering& ordering, Tracking& tracking, Replay replay);
 
   // This node is to be the root of a group that it is in the tree of.
   void become_root_of(const Id& id);
@@ -98,6 +99,7 @@ class Roots {
   enum class Start { founding, takeover };
   void serve(const Id& id, RootRecord& record, Start start, const wire::Position& closed = {});
   void begin_epoch(const Id& id, RootRecord& record, const wire::Position& closed = {});
+  void begin_rounds(Group& group, const RootRecord& record);
   void resume(const Id& id, RootRecord& record);
   void found(const Id& id, const wire::GroupName& name, wire::GroupMode mode, bool created);
   boost::system::error_code change_mode(RootRecord& record, wire::GroupMode mode);
@@ -124,6 +126,7 @@ class Roots {
   Core& core_;
   Tree& tree_;
   Ordering& ordering_;
+  Tracking& tracking_;
   Replay replay_;
   RootRegistry registry_;
   StateTransfers transfers_;

@@ -15,6 +15,7 @@
 #include "scribe/requests.hpp"
 #include "scribe/roots.hpp"
 #include "scribe/routed.hpp"
+#include "scribe/tracking.hpp"
 #include "scribe/tree.hpp"
 
 namespace canopy::scribe {
@@ -24,14 +25,15 @@ using pastry::ForwardAction;
 struct Scribe::Parts {
   Parts(const Config& config, pastry::Pastry& pastry, wire::Env& env, Events& events)
       : core(config, pastry, env, events),
-        tree(core, roots, ordering),
-        roots(core, tree, ordering,
+        tracking(core, [this](const TrackedRound& round) { dissemination.report(round); }),
+        tree(core, roots, ordering, tracking),
+        roots(core, tree, ordering, tracking,
               [this](const wire::RoutedBody& body, bool known) { answer(body, known); }),
-        ordering(core, tree, roots,
+        ordering(core, tree, roots, tracking,
                  [this](const wire::Publish& publish, const wire::Position& position) {
                    dissemination.placed(publish, position);
                  }),
-        dissemination(core, roots, tree, ordering),
+        dissemination(core, roots, tree, ordering, tracking),
         anycasts(core),
         requests(core, roots),
         repair(core, tree),
@@ -49,7 +51,7 @@ struct Scribe::Parts {
 
   // --- Direct ones ---
   void on(PeerRef from, const wire::Publish& m);
-  void on(PeerRef from, const wire::Multicast& m);
+  void on(PeerRef from, wire::Multicast& m);
   void on(PeerRef, wire::Anycast& m) { anycasts.visit(std::move(m)); }
   void on(PeerRef, const wire::TreeRequest& m) { requests.on_tree_request(m); }
   void on(PeerRef, const wire::TreeReply& m) { requests.on_tree_reply(m); }
@@ -80,6 +82,8 @@ struct Scribe::Parts {
   void on(PeerRef from, const wire::LostUpTo& m) { ordering.on_item(from, m); }
   void on(PeerRef from, const wire::LatestPosition& m) { ordering.on_latest(from, m); }
   void on(PeerRef from, const wire::RefillRequest& m) { ordering.on_refill_request(from, m); }
+  void on(PeerRef from, const wire::MulticastAck& m) { tracking.on_ack(from, m); }
+  void on(PeerRef from, const wire::AckRequest& m) { tracking.on_request(from, m); }
   template <class OfPastry>
   void on(PeerRef, const OfPastry&) {
     ++core.counters.malformed;
@@ -97,6 +101,7 @@ struct Scribe::Parts {
   }
 
   Core core;
+  Tracking tracking;
   Tree tree;
   Roots roots;
   Ordering ordering;
@@ -133,9 +138,9 @@ void Scribe::leave(const Id& group) {
 }
 
 void Scribe::publish(const wire::GroupName& name, wire::AckMode ack, Buffer body,
-                     PublishCompletion done) {
+                     PublishCompletion done, Duration within) {
   parts_->core.pastry.look_at_clock();
-  parts_->dissemination.publish(name, ack, std::move(body), std::move(done));
+  parts_->dissemination.publish(name, ack, std::move(body), std::move(done), within);
   parts_->tell_later();
 }
 
@@ -163,7 +168,9 @@ void Scribe::depart() {
   parts_->tell_later();
 }
 
-bool Scribe::departed() const { return parts_->core.departing && parts_->core.groups.empty(); }
+bool Scribe::departed() const {
+  return parts_->core.departing && parts_->core.groups.empty() && !parts_->tracking.waiting();
+}
 
 // --- Input from the host ---
 
@@ -182,20 +189,22 @@ void Scribe::tick() {
   parts.tree.tick();
   parts.roots.tick();
   parts.ordering.tick();
+  parts.tracking.tick();
   parts.dissemination.tick();
   parts.anycasts.tick();
   parts.requests.tick();
   if (parts.departure_deadline <= parts.core.now()) {
     parts.departure_deadline = never;
     parts.tree.leave_all();
+    parts.tracking.give_up_all();
   }
   flush();
-  parts.core.wake_at(std::min({maintenance ? parts.core.neighbors.next_deadline() : never,
-                               parts.tree.next_deadline(), parts.roots.next_deadline(),
-                               parts.ordering.next_deadline(), parts.dissemination.next_deadline(),
-                               parts.anycasts.next_deadline(), parts.requests.next_deadline(),
-                               parts.relocations.next_deadline(), parts.remover.next_deadline(),
-                               parts.collapse.next_deadline(), parts.departure_deadline}));
+  parts.core.wake_at(std::min(
+      {maintenance ? parts.core.neighbors.next_deadline() : never, parts.tree.next_deadline(),
+       parts.roots.next_deadline(), parts.ordering.next_deadline(), parts.tracking.next_deadline(),
+       parts.dissemination.next_deadline(), parts.anycasts.next_deadline(),
+       parts.requests.next_deadline(), parts.relocations.next_deadline(),
+       parts.remover.next_deadline(), parts.collapse.next_deadline(), parts.departure_deadline}));
 }
 
 void Scribe::unreachable(PeerRef peer) {
@@ -261,6 +270,7 @@ void Scribe::collect_peers(std::vector<PeerRef>& in_use) const {
   for (const auto& [id, group] : core.groups) group.collect_peers(in_use);
   core.neighbors.collect_peers(in_use);
   parts_->roots.collect_peers(in_use);
+  parts_->tracking.collect_peers(in_use);
   parts_->dissemination.collect_peers(in_use);
   parts_->requests.collect_peers(in_use);
   parts_->relocations.collect_peers(in_use);
@@ -410,7 +420,10 @@ void Scribe::Parts::on(PeerRef from, const wire::Publish& message) {
   }
 }
 
-void Scribe::Parts::on(PeerRef from, const wire::Multicast& message) {
+void Scribe::Parts::on(PeerRef from, wire::Multicast& message) {
+  if (message.tracking.within_ms != 0) {
+    message.tracking.within_ms = time_below(core.config, message.tracking.within_ms);
+  }
   if (!dissemination.acceptable(message.body)) {
     ++core.counters.limits_met;
   } else {

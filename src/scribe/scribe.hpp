@@ -55,8 +55,10 @@ class Scribe final : public pastry::Application {
   void join(const wire::GroupName& name, Completion done);
   void leave(const Id& group);
   // ack none: done when the message has left this node. ack root: when the
-  // root has sent it to its children.
-  void publish(const wire::GroupName& name, wire::AckMode ack, Buffer body, PublishCompletion done);
+  // root has sent it to its children. ack members: when all have answered, or
+  // `within` is over (zero: Config::tracked_timeout; child_expiry at the most).
+  void publish(const wire::GroupName& name, wire::AckMode ack, Buffer body, PublishCompletion done,
+               Duration within = Duration::zero());
   void anycast(const wire::GroupName& name, Buffer body, AnycastCompletion done);
   // One node's place in the tree: of the root (peer empty) or of this peer.
   void tree(const Id& group, PeerRef peer, TreeCompletion done);

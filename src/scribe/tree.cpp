@@ -11,6 +11,7 @@
 #include "scribe/ordering.hpp"
 #include "scribe/planted_bug.hpp"
 #include "scribe/roots.hpp"
+#include "scribe/tracking.hpp"
 
 namespace canopy::scribe {
 
@@ -169,11 +170,12 @@ bool Tree::has_room_for(const wire::GroupJoin& join, const Group& group) const {
 void Tree::acknowledge(Group& group, const Id& id, Child& child) {
   if (!child.acknowledged) {
     core_.add_edge(child.peer, Side::parent_of, edge_below(group, id));
-    child.acknowledged = 1;
+    child.acknowledged = child.answered_for = 1;
     core_.place_changed(id);
   }
-  core_.send(child.peer,
-             wire::JoinAck{id, child.nonce, path_below(group), Ordering::position(group)});
+  if (group.lost) group.lost->settled(child.peer);
+  core_.send(child.peer, wire::JoinAck{id, child.nonce, path_below(group),
+                                       Ordering::position(group), group.tracked});
   ordering_.acknowledged(group, id);
 }
 
@@ -190,6 +192,14 @@ void Tree::remove_child(Group& group, const Id& id, PeerRef peer) {
   ordering_.child_removed(group, peer);
 }
 
+// It may still be there, and count on this node.
+void Tree::lose_child(Group& group, const Id& id, PeerRef peer) {
+  const Child* child = group.children.find(peer);
+  const bool answered_for = child && child->answered_for;
+  remove_child(group, id, peer);
+  if (answered_for) tracking_.child_lost(group, id, peer);
+}
+
 void Tree::refuse(const wire::GroupJoin& join, wire::JoinRefusal reason) {
   ++core_.counters.joins_refused;
   core_.send(join.child, wire::JoinRefused{join.group, join.nonce, reason});
@@ -198,10 +208,13 @@ void Tree::refuse(const wire::GroupJoin& join, wire::JoinRefusal reason) {
 void Tree::adopt_old_root(const Id& id, PeerRef peer) {
   Group* group = core_.find(id);
   CANOPY_ASSERT(group);
+  if (group->lost) group->lost->root_settled();
   if (group->children.contains(peer)) return;
   // An edge from the start, so that heartbeats find out if its JOIN never comes.
   core_.add_edge(peer, Side::parent_of, edge_below(*group, id));
-  group->children.adopt(peer, 0, core_.now()).acknowledged = 1;
+  Child& child = group->children.adopt(peer, 0, core_.now());
+  child.acknowledged = child.answered_for = 1;
+  if (group->lost) group->lost->settled(peer);
 }
 
 // --- Looking for a parent ---
@@ -288,7 +301,7 @@ void Tree::part_with_parent(Group& group, const Id& id, std::uint32_t nonce) {
 void Tree::on_join_ack(PeerRef from, const wire::JoinAck& ack) {
   const Id& id = ack.group;
   Group* group = core_.find(id);
-  if (!group) return send_leave(from, id, ack.nonce);
+  if (!group) return send_leave(from, id, ack.nonce, wire::LeaveReason::gone);
   const wire::Peers path = nearest(ack.root_path);
   const wire::Peers path_before = group->root_path();
   if (group->asked(from, ack.nonce)) {
@@ -296,10 +309,13 @@ void Tree::on_join_ack(PeerRef from, const wire::JoinAck& ack) {
     const bool loop = std::ranges::find(path, core_.self) != path.end();
     if (!loop && from != group->parent()) part_with_parent(*group, id, ack.nonce);
   }
+  const bool had_parent = group->parent() == from;
   switch (group->on_join_ack(from, ack.nonce, path, core_.self)) {
     case AckVerdict::attached: {
       join_timers_.cancel(id);
       core_.add_edge(from, Side::child_of, edge_above(*group, id));
+      group->answered_from = ack.position ? ack.position : ack.tracked;
+      group->tracked = std::max(group->tracked, ack.tracked);
       if (group->untold_parent() == from) group->take_untold_parent();
       plan_farewell(*group, id);
       refuse_pending_ancestors(*group, id);
@@ -313,7 +329,8 @@ void Tree::on_join_ack(PeerRef from, const wire::JoinAck& ack) {
     case AckVerdict::unchanged: break;
     case AckVerdict::surplus: send_leave(from, id, ack.nonce); break;
     case AckVerdict::loop:
-      send_leave(from, id, ack.nonce);
+      send_leave(from, id, ack.nonce,
+                 had_parent ? wire::LeaveReason::orphaned : wire::LeaveReason::gone);
       drop_looped_parent(*group, id);
       break;
   }
@@ -328,7 +345,7 @@ void Tree::refuse_pending_ancestors(Group& group, const Id& id) {
     if (!child || child->acknowledged) continue;
     ++core_.counters.loops_refused;
     core_.send(ancestor, wire::JoinRefused{id, child->nonce, wire::JoinRefusal::loop});
-    group.children.remove(ancestor);
+    lose_child(group, id, ancestor);
   }
 }
 
@@ -382,9 +399,28 @@ void Tree::fail(const Id& id, wire::JoinRefusal reason) {
 
 // --- Leaving ---
 
-void Tree::send_leave(PeerRef to, const Id& id, std::uint32_t nonce) {
+void Tree::send_leave(PeerRef to, const Id& id, std::uint32_t nonce, wire::LeaveReason reason) {
   ++core_.counters.leaves_sent;
-  core_.send(to, wire::Leave{id, nonce});
+  wire::Leave leave{id, nonce, reason, {}, {}};
+  const Group* group = core_.find(id);
+  if (reason == wire::LeaveReason::moved) {
+    leave.since = group->answered_from;
+  } else if (reason == wire::LeaveReason::gone && group && group->lost) {
+    leave.lost = group->lost->legacy(core_.now());
+  }
+  core_.send(to, std::move(leave));
+}
+
+// To a peer that is not the parent, or not any more.
+void Tree::send_leave(PeerRef to, const Id& id, std::uint32_t nonce) {
+  const Group* group = core_.find(id);
+  wire::LeaveReason reason = wire::LeaveReason::gone;
+  if (group && group->needed() && group->in_tree()) {
+    reason = wire::LeaveReason::moved;
+  } else if (group && group->needed() && group->untold_parent() == to) {
+    reason = wire::LeaveReason::orphaned;
+  }
+  send_leave(to, id, nonce, reason);
 }
 
 // Between two parents: what the old one's ancestors had sent before the new one
@@ -400,9 +436,11 @@ void Tree::plan_farewell(Group& group, const Id& id) {
 
 void Tree::say_farewell(Group& group, const Id& id) {
   farewells_.cancel(id);
-  if (const PeerRef former = group.take_untold_parent()) {
-    send_leave(former, id, core_.last_nonce);
-  }
+  const PeerRef former = group.untold_parent();
+  if (!former) return;
+  send_leave(former, id, core_.last_nonce);
+  // Else it is told once more, by whom this node is answered for.
+  if (group.in_tree() || !group.needed()) group.take_untold_parent();
 }
 
 void Tree::on_multicast(const Group& group, const Id& id, PeerRef from, bool fresh) {
@@ -424,7 +462,7 @@ void Tree::prune(const Id& id) {
   join_timers_.cancel(id);
   if (group->parent()) {
     forget_parent(*group, id);
-    send_leave(group->parent(), id, group->join_nonce());
+    send_leave(group->parent(), id, group->join_nonce(), wire::LeaveReason::gone);
   }
   say_farewell(*group, id);
   core_.groups.erase(id);
@@ -434,8 +472,15 @@ void Tree::on_leave(PeerRef from, const wire::Leave& leave) {
   Group* group = core_.find(leave.group);
   if (!group) return;
   const Child* child = group->children.find(from);
-  if (!child || earlier(leave.nonce, child->nonce)) return;
+  if (!child) {
+    const bool lost = group->lost && group->lost->contains(from, core_.now());
+    if (lost) tracking_.child_left(*group, from, leave);
+    return;
+  }
+  if (earlier(leave.nonce, child->nonce)) return;
+  const bool answered_for = child->answered_for;
   remove_child(*group, leave.group, from);
+  if (answered_for) tracking_.child_left(*group, from, leave);
   if (planted_bug != PlantedBug::leave_not_pruned) prune(leave.group);
 }
 

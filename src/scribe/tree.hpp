@@ -19,11 +19,12 @@ namespace canopy::scribe {
 
 class Ordering;
 class Roots;
+class Tracking;
 
 class Tree {
  public:
-  Tree(Core& core, Roots& roots, Ordering& ordering)
-      : core_(core), roots_(roots), ordering_(ordering) {}
+  Tree(Core& core, Roots& roots, Ordering& ordering, Tracking& tracking)
+      : core_(core), roots_(roots), ordering_(ordering), tracking_(tracking) {}
 
   // --- The node's own membership ---
   void join(const wire::GroupName& name, Completion done);
@@ -102,8 +103,10 @@ class Tree {
   void acknowledge(Group& group, const Id& id, Child& child);
   void forget_acknowledgement(const Group& group, const Id& id, Child& child);
   void remove_child(Group& group, const Id& id, PeerRef peer);
+  void lose_child(Group& group, const Id& id, PeerRef peer);
   void refuse(const wire::GroupJoin& join, wire::JoinRefusal reason);
   void send_leave(PeerRef to, const Id& id, std::uint32_t nonce);
+  void send_leave(PeerRef to, const Id& id, std::uint32_t nonce, wire::LeaveReason reason);
   void plan_farewell(Group& group, const Id& id);
   void say_farewell(Group& group, const Id& id);
   wire::Peers nearest(const wire::Peers& path) const;
@@ -124,6 +127,7 @@ class Tree {
   Core& core_;
   Roots& roots_;
   Ordering& ordering_;
+  Tracking& tracking_;
   DeadlineSet<Id> join_timers_;
   DeadlineSet<Id> farewells_;   // LEAVEs that former parents are owed
   DeadlineSet<Id> user_joins_;  // of waiting_joins_, the first's

@@ -21,7 +21,7 @@ void Tree::on_root_path(PeerRef from, const wire::RootPathUpdate& update) {
     case PathVerdict::unchanged: break;
     case PathVerdict::changed: path_changed(*group, update.group, path_before); break;
     case PathVerdict::loop:
-      send_leave(from, update.group, group->join_nonce());
+      send_leave(from, update.group, group->join_nonce(), wire::LeaveReason::orphaned);
       drop_looped_parent(*group, update.group);
       break;
   }
@@ -80,8 +80,10 @@ void Tree::forget_parent(const Group& group, const Id& id) {
 void Tree::drop_looped_parent(Group& group, const Id& id) {
   ++core_.counters.loops_found;
   say_farewell(group, id);
-  if (group.parent()) forget_parent(group, id);
+  const PeerRef looped = group.parent();
+  if (looped) forget_parent(group, id);
   group.drop_parent();
+  if (looped) group.owe_leave_to(looped);  // which says who answers for this node from now on
   look_elsewhere(id);
 }
 
@@ -134,7 +136,7 @@ void Tree::strike_child(const Id& id, PeerRef peer) {
   Group* group = core_.find(id);
   if (!group || !group->children.contains(peer)) return;
   ++core_.counters.children_struck;
-  remove_child(*group, id, peer);
+  lose_child(*group, id, peer);
   prune(id);
 }
 
@@ -189,7 +191,7 @@ void Tree::send_off(Group& group, const Id& id, PeerRef peer) {
     core_.send(peer, wire::Orphaned{id});
   } else {
     core_.send(peer, wire::JoinRefused{id, child.nonce, wire::JoinRefusal::loop});
-    group.children.remove(peer);
+    lose_child(group, id, peer);
   }
 }
 
@@ -198,7 +200,7 @@ void Tree::leave_all() {
   for (const auto& [id, group] : core_.groups) ids.push_back(id);
   for (const Id& id : ids) {
     Group& group = *core_.find(id);
-    for (const PeerRef peer : group.children.peers()) remove_child(group, id, peer);
+    for (const PeerRef peer : group.children.peers()) lose_child(group, id, peer);
     if (group.root_role()) group.step_down();
     prune(id);
   }

@@ -43,6 +43,10 @@ std::vector<Id> unpack(Reader& reader) {
   return ids;
 }
 
+bool has_content(const Reach& reach) {
+  return reach.members != 0 || reach.complete || !reach.unreachable.empty() || reach.more != 0;
+}
+
 }  // namespace
 
 overlay::GroupJoin to_proto(Writer& writer, const GroupJoin& from) {
@@ -91,6 +95,7 @@ overlay::Publish to_proto(Writer& writer, const Publish& from) {
   writer.put(to.mutable_origin(), from.origin);
   to.set_ack(static_cast<std::uint32_t>(from.ack));
   to.set_after(from.after);
+  to.set_within_ms(from.within_ms);
   writer.body = from.body;
   return to;
 }
@@ -102,6 +107,7 @@ Publish from_proto(Reader& reader, const overlay::Publish& from) {
   to.origin = reader.needed_peer(from.origin(), from.has_origin(), "origin");
   to.ack = reader.enumeration(from.ack(), AckMode::none, AckMode::members);
   to.after = from.after();
+  to.within_ms = from.within_ms();
   to.body = reader.body;
   return to;
 }
@@ -161,6 +167,7 @@ overlay::JoinAck to_proto(Writer& writer, const JoinAck& from) {
   to.set_nonce(from.nonce);
   writer.put_list(to.mutable_root_path(), from.root_path, limit::peers);
   writer.put_position(from.position, [&] { return to.mutable_position(); });
+  writer.put_position(from.tracked, [&] { return to.mutable_tracked(); });
   return to;
 }
 JoinAck from_proto(Reader& reader, const overlay::JoinAck& from) {
@@ -169,6 +176,7 @@ JoinAck from_proto(Reader& reader, const overlay::JoinAck& from) {
   to.nonce = from.nonce();
   to.root_path = reader.list<PeerRef>(from.root_path(), limit::peers, "root_path");
   to.position = reader.position(from.position());
+  to.tracked = reader.position(from.tracked());
   return to;
 }
 
@@ -191,12 +199,18 @@ overlay::Leave to_proto(Writer& writer, const Leave& from) {
   overlay::Leave to;
   writer.put_group(to, from.group);
   to.set_nonce(from.nonce);
+  to.set_reason(static_cast<std::uint32_t>(from.reason));
+  writer.put_position(from.since, [&] { return to.mutable_since(); });
+  writer.put_list(to.mutable_lost(), from.lost, limit::lost);
   return to;
 }
 Leave from_proto(Reader& reader, const overlay::Leave& from) {
   Leave to;
   to.group = reader.group(from);
   to.nonce = from.nonce();
+  to.reason = reader.enumeration(from.reason(), LeaveReason::gone, LeaveReason::orphaned);
+  to.since = reader.position(from.since());
+  to.lost = reader.list<LostSubtree>(from.lost(), limit::lost, "lost");
   return to;
 }
 
@@ -233,6 +247,8 @@ overlay::Multicast to_proto(Writer& writer, const Multicast& from) {
   to.set_stripe(from.stripe);
   writer.check(from.key.size() <= limit::key);
   to.set_key(bytes_of(from.key));
+  to.set_ack_within_ms(from.tracking.within_ms);
+  writer.put_position(from.tracking.round, [&] { return to.mutable_round(); });
   writer.body = from.body;
   return to;
 }
@@ -248,6 +264,7 @@ Multicast from_proto(Reader& reader, const overlay::Multicast& from) {
   }
   to.key = Buffer::copy_of(from.key());
   to.body = reader.body;
+  to.tracking = {from.ack_within_ms(), reader.position(from.round())};
   return to;
 }
 
@@ -296,6 +313,8 @@ overlay::PublishAck to_proto(Writer& writer, const PublishAck& from) {
   to.set_epoch(from.epoch);
   to.set_sequence(from.sequence);
   to.set_ordered(from.ordered);
+  to.set_pending(from.pending);
+  if (has_content(from.reach)) writer.put(to.mutable_reach(), from.reach);
   return to;
 }
 PublishAck from_proto(Reader& reader, const overlay::PublishAck& from) {
@@ -306,6 +325,8 @@ PublishAck from_proto(Reader& reader, const overlay::PublishAck& from) {
   to.epoch = from.epoch();
   to.sequence = from.sequence();
   to.ordered = from.ordered();
+  to.pending = from.pending();
+  to.reach = reader.reach(from.reach());
   return to;
 }
 
@@ -497,6 +518,40 @@ overlay::RefillRequest to_proto(Writer& writer, const RefillRequest& from) {
 RefillRequest from_proto(Reader& reader, const overlay::RefillRequest& from) {
   return {reader.id(from.group(), "group"), reader.position(from.after()),
           reader.position(from.before())};
+}
+
+overlay::MulticastAck to_proto(Writer& writer, const MulticastAck& from) {
+  overlay::MulticastAck to;
+  to.set_group(bytes_of(from.group));
+  writer.put(to.mutable_id(), from.id);
+  writer.put_position(from.round, [&] { return to.mutable_round(); });
+  to.set_state(static_cast<std::uint32_t>(from.state));
+  if (has_content(from.reach)) writer.put(to.mutable_reach(), from.reach);
+  return to;
+}
+MulticastAck from_proto(Reader& reader, const overlay::MulticastAck& from) {
+  MulticastAck to;
+  to.group = reader.id(from.group(), "group");
+  reader.get(to.id, from.id(), "id");
+  to.round = reader.position(from.round());
+  to.state = reader.enumeration(from.state(), TrackState::under_way, TrackState::stranger);
+  to.reach = reader.reach(from.reach());
+  return to;
+}
+
+overlay::AckRequest to_proto(Writer& writer, const AckRequest& from) {
+  overlay::AckRequest to;
+  to.set_group(bytes_of(from.group));
+  writer.put(to.mutable_id(), from.id);
+  writer.put_position(from.round, [&] { return to.mutable_round(); });
+  return to;
+}
+AckRequest from_proto(Reader& reader, const overlay::AckRequest& from) {
+  AckRequest to;
+  to.group = reader.id(from.group(), "group");
+  reader.get(to.id, from.id(), "id");
+  to.round = reader.position(from.round());
+  return to;
 }
 
 overlay::ReplicaDigest to_proto(Writer&, const ReplicaDigest& from) {

@@ -78,6 +78,20 @@ void Writer::put(overlay::Position* to, const Position& from) {
   to->set_sequence(from.sequence);
 }
 
+void Writer::put(overlay::LostSubtree* to, const LostSubtree& from) {
+  if (from.peer) put(to->mutable_peer(), from.peer);
+  put_position(from.up_to, [&] { return to->mutable_up_to(); });
+  to->set_for_ms(from.for_ms);
+  to->set_count(from.count);
+}
+
+void Writer::put(overlay::Reach* to, const Reach& from) {
+  to->set_members(from.members);
+  to->set_complete(from.complete);
+  put_list(to->mutable_unreachable(), from.unreachable, limit::peers);
+  to->set_more(from.more);
+}
+
 Id Reader::id(const std::string& bytes, std::string_view field) {
   if (bytes.size() != Id::byte_count) {
     fail(fmt::format("{} is an id of {} bytes", field, bytes.size()));
@@ -142,6 +156,18 @@ void Reader::get(GroupState& to, const overlay::GroupState& from, std::string_vi
   to.version = from.version();
   to.created = from.created();
   to.closed = position(from.closed());
+}
+
+void Reader::get(LostSubtree& to, const overlay::LostSubtree& from, std::string_view field) {
+  to.peer = optional_peer(from.peer(), from.has_peer(), field);
+  to.up_to = position(from.up_to());
+  to.for_ms = from.for_ms();
+  to.count = from.count();
+}
+
+Reach Reader::reach(const overlay::Reach& from) {
+  return {from.members(), from.complete(),
+          list<PeerRef>(from.unreachable(), limit::peers, "unreachable"), from.more()};
 }
 
 Position Reader::position(const overlay::Position& from) const noexcept {

@@ -27,6 +27,8 @@ class GroupName;
 class MessageId;
 class GroupState;
 class Position;
+class Reach;
+class LostSubtree;
 }  // namespace canopy::overlay
 
 namespace canopy::wire::detail {
@@ -56,6 +58,8 @@ class Writer {
   void put(overlay::MessageId* to, const MessageId& from);
   void put(overlay::GroupState* to, const GroupState& from);
   void put(overlay::Position* to, const Position& from);
+  void put(overlay::LostSubtree* to, const LostSubtree& from);
+  void put(overlay::Reach* to, const Reach& from);
 
   // Not at all if there is none.
   template <class Mutable>
@@ -120,6 +124,8 @@ class Reader {
   void get(GroupName& to, const overlay::GroupName& from, std::string_view field);
   void get(MessageId& to, const overlay::MessageId& from, std::string_view field);
   void get(GroupState& to, const overlay::GroupState& from, std::string_view field);
+  void get(LostSubtree& to, const overlay::LostSubtree& from, std::string_view field);
+  Reach reach(const overlay::Reach& from);
   Position position(const overlay::Position& from) const noexcept;
 
   // A peer that the message cannot do without.

@@ -62,6 +62,8 @@ enum class Kind : std::uint8_t {
   lost_up_to = 0x58,
   latest_position = 0x59,
   refill_request = 0x5a,
+  multicast_ack = 0x5b,
+  ack_request = 0x5c,
   replica_digest = 0x5d,
 };
 
@@ -168,6 +170,10 @@ inline constexpr KindInfo kind_info<LatestPosition>{Kind::latest_position, "Late
                                                     TrafficClass::bulk};
 template <>
 inline constexpr KindInfo kind_info<RefillRequest>{Kind::refill_request, "RefillRequest"};
+template <>
+inline constexpr KindInfo kind_info<MulticastAck>{Kind::multicast_ack, "MulticastAck"};
+template <>
+inline constexpr KindInfo kind_info<AckRequest>{Kind::ack_request, "AckRequest"};
 template <>
 inline constexpr KindInfo kind_info<ReplicaDigest>{Kind::replica_digest, "ReplicaDigest"};
 

@@ -89,7 +89,9 @@ std::size_t content_size(const JoinAck& m) noexcept {
   return 2 * number_bytes + size_of(m.root_path);
 }
 std::size_t content_size(const JoinRefused&) noexcept { return 3 * number_bytes; }
-std::size_t content_size(const Leave&) noexcept { return 2 * number_bytes; }
+std::size_t content_size(const Leave& m) noexcept {
+  return 4 * number_bytes + m.lost.size() * (peer_bytes + 4 * number_bytes);
+}
 std::size_t content_size(const Orphaned&) noexcept { return number_bytes; }
 std::size_t content_size(const RootPathUpdate& m) noexcept {
   return number_bytes + size_of(m.root_path);
@@ -101,7 +103,15 @@ std::size_t content_size(const TreeHeartbeat&) noexcept { return 4 * number_byte
 std::size_t content_size(const GroupSetPage& m) noexcept {
   return number_bytes + 2 * id_bytes + m.groups.size() * Id::byte_count;
 }
-std::size_t content_size(const PublishAck&) noexcept { return message_id_bytes + peer_bytes; }
+std::size_t content_size(const PublishAck& m) noexcept {
+  return message_id_bytes + peer_bytes + size_of(m.reach.unreachable);
+}
+std::size_t content_size(const MulticastAck& m) noexcept {
+  return id_bytes + message_id_bytes + 4 * number_bytes + size_of(m.reach.unreachable);
+}
+std::size_t content_size(const AckRequest&) noexcept {
+  return id_bytes + message_id_bytes + 2 * number_bytes;
+}
 std::size_t content_size(const RootAddress&) noexcept { return number_bytes + peer_bytes; }
 std::size_t content_size(const AnycastReply&) noexcept { return message_id_bytes + peer_bytes; }
 std::size_t content_size(const RootStates& m) noexcept { return number_bytes + size_of(m.states); }

@@ -64,7 +64,7 @@ struct Message
                    Orphaned, RootPathUpdate, Multicast, TreeHeartbeat, GroupSetPage, PublishAck,
                    RootAddress, AnycastReply, RootStates, RootStatesAck, TreeReply,
                    RootStateRequest, RootStateReply, GroupJoin, Relocation, EpochStart, LostUpTo,
-                   LatestPosition, RefillRequest, ReplicaDigest> {
+                   LatestPosition, RefillRequest, MulticastAck, AckRequest, ReplicaDigest> {
   using variant::variant;
   Message();
   Message(const Message&);

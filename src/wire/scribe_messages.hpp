@@ -78,6 +78,14 @@ struct GroupCreate {
   std::uint32_t nonce = 0;
 };
 
+// Who has a tracked multicast, below one node or in all.
+struct Reach {
+  std::uint64_t members = 0;  // at least so many
+  bool complete = false;      // nobody is missing
+  Peers unreachable = {};     // tops of subtrees that are not known to have it
+  std::uint64_t more = 0;     // such that are not listed
+};
+
 // To the root, routed or (from its address in the publisher's cache) direct.
 struct Publish {
   Id group = {};
@@ -87,6 +95,7 @@ struct Publish {
   AckMode ack = AckMode::none;
   std::uint64_t after = 0;  // ordered: the publisher's message before it, if that is unconfirmed
   Buffer body = {};
+  std::uint32_t within_ms = 0;  // ack members: so long the publisher waits
 };
 
 // Depth-first search for one willing member.
@@ -112,6 +121,9 @@ struct JoinAck {
   std::uint32_t nonce = 0;
   Peers root_path = {};
   Position position = {};  // ordered: up to here the sender has everything
+  // Best-effort: the child is not answered for in tracked multicasts up to this
+  // round; ordered: up to `position`.
+  Position tracked = {};
 };
 
 enum class JoinRefusal : std::uint8_t { loop = 1, name_conflict = 2, limit = 3, denied = 4 };
@@ -121,11 +133,29 @@ struct JoinRefused {
   JoinRefusal reason = JoinRefusal::loop;
 };
 
+// A subtree that a node answers for in tracked multicasts up to this round, though
+// it cannot reach it: lost, or with another parent that answers from there on.
+struct LostSubtree {
+  PeerRef peer = {};  // its top; or nobody knows
+  Position up_to = {};
+  std::uint32_t for_ms = 0;  // then it is forgotten
+  std::uint32_t count = 1;   // subtrees, if they are not named
+};
+
+enum class LeaveReason : std::uint8_t {
+  gone = 0,      // out of the tree
+  moved = 1,     // to another parent
+  orphaned = 2,  // without any parent, for now
+};
+
 // The nonce is that of the sender's last JOIN that it is over with: a Leave
 // that a newer JOIN has overtaken changes nothing.
 struct Leave {
   Id group = {};
   std::uint32_t nonce = 0;
+  LeaveReason reason = LeaveReason::gone;
+  Position since = {};                 // moved: the other parent answers for it after this round
+  std::vector<LostSubtree> lost = {};  // gone: what the sender has answered for
 };
 
 // The parent no longer is one (it departs, or never knew this child): re-JOIN.
@@ -139,6 +169,14 @@ struct RootPathUpdate {
   Peers root_path = {};
 };
 
+// Asks whoever gets the multicast to tell its sender who has it below: a tracked
+// one. The round names the asking, as a repetition under another root is another
+// one; in an ordered group it is the position, and not carried here.
+struct Tracking {
+  std::uint32_t within_ms = 0;  // so long the sender waits; 0: it does not ask
+  Position round = {};
+};
+
 // Along the tree's edges. In a best-effort group the epoch is 0, and the sequence
 // a number by which members count what they miss (scribe/loss_meter.hpp).
 struct Multicast {
@@ -149,6 +187,31 @@ struct Multicast {
   std::uint8_t stripe = 0;
   Buffer key = {};
   Buffer body = {};
+  Tracking tracking = {};
+};
+
+enum class TrackState : std::uint8_t {
+  under_way = 1,  // the sender has it, and waits for its children
+  done = 2,       // as far as it will get
+  missing = 3,    // the sender has not got it
+  stranger = 4,   // the sender is none of the receiver's children
+};
+
+// A child's answer to a tracked multicast. Of several who sent it, one only is
+// told the number of members.
+struct MulticastAck {
+  Id group = {};
+  MessageId id = {};
+  Position round = {};
+  TrackState state = TrackState::done;
+  Reach reach = {};
+};
+
+// To a child that has it, but has not answered for its children.
+struct AckRequest {
+  Id group = {};
+  MessageId id = {};
+  Position round = {};
 };
 
 // --- Ordered groups: what travels among the multicasts, in order ---
@@ -211,6 +274,8 @@ struct PublishAck {
   std::uint64_t epoch = 0;  // 0 in an ordered group: its position is not known any more
   std::uint64_t sequence = 0;
   bool ordered = false;  // the group
+  bool pending = false;  // ack members: the root has it; the answer follows
+  Reach reach = {};      // ack members
 };
 
 // Tells a publisher who routed, without asking for an ack, where the root is.

@@ -11,5 +11,6 @@ namespace canopy::scribe {
 inline constexpr MonoTime start{std::chrono::hours(1)};
 inline const PeerRef ann{1};
 inline const PeerRef bob{2};
+inline const PeerRef cid{3};
 
 }  // namespace canopy::scribe

@@ -223,14 +223,16 @@ boost::system::error_code MiniNet::create(PeerRef ref, const wire::GroupName& na
 }
 
 PublishOutcome MiniNet::publish(PeerRef ref, const wire::GroupName& name, const std::string& text,
-                                wire::AckMode ack) {
+                                wire::AckMode ack, Duration within) {
   PublishOutcome result;
   bool done = false;
-  boxes_.at(ref)->scribe().publish(name, ack, Buffer::copy_of(text),
-                                   [&](const PublishOutcome& outcome) {
-                                     result = outcome;
-                                     done = true;
-                                   });
+  boxes_.at(ref)->scribe().publish(
+      name, ack, Buffer::copy_of(text),
+      [&](const PublishOutcome& outcome) {
+        result = outcome;
+        done = true;
+      },
+      within);
   CANOPY_ASSERT(!done);
   run_until([&] { return done; }, 60s);
   CANOPY_ASSERT(done);

@@ -112,7 +112,8 @@ class MiniNet {
   boost::system::error_code create(PeerRef ref, const wire::GroupName& name,
                                    wire::GroupMode mode = wire::GroupMode::best_effort);
   PublishOutcome publish(PeerRef ref, const wire::GroupName& name, const std::string& text,
-                         wire::AckMode ack = wire::AckMode::root);
+                         wire::AckMode ack = wire::AckMode::root,
+                         Duration within = Duration::zero());
   // Starts one and forgets it.
   void shout(PeerRef ref, const wire::GroupName& name, const std::string& text,
              wire::AckMode ack = wire::AckMode::none);

@@ -96,6 +96,8 @@ class Sampler {
   void fill(GroupMode& to) { fill_enum(to, GroupMode::best_effort, GroupMode::durable); }
   void fill(AckMode& to) { fill_enum(to, AckMode::none, AckMode::members); }
   void fill(JoinRefusal& to) { fill_enum(to, JoinRefusal::loop, JoinRefusal::denied); }
+  void fill(LeaveReason& to) { fill_enum(to, LeaveReason::gone, LeaveReason::orphaned); }
+  void fill(TrackState& to) { fill_enum(to, TrackState::under_way, TrackState::stranger); }
 
   template <class E>
   void fill_enum(E& to, E first, E last) {

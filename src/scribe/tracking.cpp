@@ -1,0 +1,323 @@
+#include "scribe/tracking.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "scribe/planted_bug.hpp"
+#include "scribe/sequencer.hpp"
+
+namespace canopy::scribe {
+
+namespace {
+
+// A child that has all at once answers long before.
+constexpr int ask_again_share = 2;  // of a heartbeat interval; doubles each time
+
+// How long somebody above may still ask.
+Duration remembered(std::uint32_t within_ms) {
+  return std::chrono::milliseconds(std::uint64_t{within_ms} + within_ms / 7 + 1000);
+}
+
+wire::Reach only_missing(PeerRef peer) {
+  wire::Reach reach;
+  miss(reach, peer);
+  return reach;
+}
+
+}  // namespace
+
+Tracking::Tracking(Core& core, Report report)
+    : core_(core),
+      report_(std::move(report)),
+      room_(core.config.tracked_rounds_max, core.config.tracked_bytes_max) {}
+
+TrackedRound* Tracking::find(const wire::MessageId& id) {
+  const auto found = rounds_.find(id);
+  return found == rounds_.end() ? nullptr : &found->second;
+}
+
+LostSubtrees& Tracking::lost_of(Group& group) {
+  if (!group.lost) group.lost = std::make_unique<LostSubtrees>();
+  return *group.lost;
+}
+
+// --- Rounds ---
+
+void Tracking::begin(Group& group, const wire::Multicast& message, PeerRef asker, bool own) {
+  const MonoTime now = core_.now();
+  const wire::Position round = round_of(message);
+  if (message.epoch == 0) group.tracked = std::max(group.tracked, round);
+  if (const auto before = rounds_.find(message.id); before != rounds_.end()) forget(before);
+  if (!has_room_for(message.body)) {
+    ++core_.counters.tracked_refused;
+    wire::Reach reach = only_missing(core_.self);
+    reach.members = group.member ? 1 : 0;
+    if (asker) answer(asker, message, wire::TrackState::done, reach);
+    return;
+  }
+  ++core_.counters.tracked_rounds;
+  room_.take(message.body.size());
+  const Duration within = std::chrono::milliseconds(message.tracking.within_ms);
+  TrackedRound& begun = rounds_
+                            .try_emplace(message.id, message, own, now + within,
+                                         now + remembered(message.tracking.within_ms))
+                            .first->second;
+  begun.ask(asker);
+  begun.reach.members = group.member ? 1 : 0;
+  if (group.lost) group.lost->add_to(begun.lost, round, now);
+  await_children(begun, group, asker);
+  if (begun.awaited().empty()) return finish(begun);
+  begun.pause = core_.config.heartbeat_interval / ask_again_share;
+  look_at(begun, now + begun.pause);
+}
+
+// All that get it now or, as those that catch up in an ordered group, later.
+void Tracking::await_children(TrackedRound& round, const Group& group, PeerRef asker) {
+  for (const Child& child : group.children) {
+    const bool gets_it = round.message().epoch == 0 || child.acknowledged || child.answered_for;
+    if (child.peer != asker && gets_it) round.await(child.peer);
+  }
+}
+
+void Tracking::look_at(TrackedRound& round, MonoTime at) {
+  if (!core_.config.maintenance) return;
+  timers_.schedule(round.message().id, round.done() ? at : std::min(at, round.give_up_at()));
+  core_.wake_at(timers_.next());
+}
+
+void Tracking::settle(TrackedRound& round) {
+  if (!round.done() && round.awaited().empty()) finish(round);
+}
+
+void Tracking::finish(TrackedRound& round) {
+  const wire::Multicast& message = round.message();
+  const Group* group = core_.find(message.group);
+  wire::Reach lost;
+  if (group && group->lost) group->lost->add_to(lost, round.round(), core_.now());
+  room_.give_back(message.body.size());
+  room_.take(0);
+  round.finish(lost);
+  look_at(round, round.forget_at());
+  for (const PeerRef asker : round.askers()) answer(round, asker);
+  if (round.publisher) report_(round);
+}
+
+void Tracking::forget(Rounds::iterator round) {
+  timers_.cancel(round->first);
+  room_.give_back(round->second.message().body.size());
+  rounds_.erase(round);
+}
+
+void Tracking::ask_again(TrackedRound& round) {
+  const wire::Multicast& message = round.message();
+  wire::Multicast again = message;
+  const auto left = round.give_up_at() - core_.now();
+  again.tracking.within_ms =
+      static_cast<std::uint32_t>(std::chrono::ceil<std::chrono::milliseconds>(left).count());
+  for (const PeerRef child : round.awaited()) {
+    if (round.has_it(child)) {
+      core_.send(child, wire::AckRequest{message.group, message.id, round.round()});
+    } else {
+      ++core_.counters.tracked_repeated;
+      core_.neighbors.sent_to(child, core_.now());
+      core_.send(child, again);
+    }
+  }
+  round.pause *= 2;
+  look_at(round, core_.now() + round.pause);
+}
+
+// --- Answers ---
+
+void Tracking::answer(PeerRef to, const wire::Multicast& message, wire::TrackState state,
+                      wire::Reach reach) {
+  core_.send(to, wire::MulticastAck{message.group, message.id, round_of(message), state,
+                                    std::move(reach)});
+}
+
+void Tracking::answer(const TrackedRound& round, PeerRef asker) {
+  if (round.done()) {
+    answer(asker, round.message(), wire::TrackState::done, round.reach_for(asker));
+  } else {
+    answer(asker, round.message(), wire::TrackState::under_way);
+  }
+}
+
+bool Tracking::repeated(PeerRef from, const wire::Multicast& message) {
+  TrackedRound* round = find(message.id);
+  if (!round || round->round() < round_of(message)) return false;
+  if (round->round() == round_of(message)) {
+    round->ask(from);
+    answer(*round, from);
+  } else {
+    passed_by(from, message);  // another root has begun a later round
+  }
+  return true;
+}
+
+void Tracking::refuse(PeerRef from, const wire::Multicast& message) {
+  TrackedRound* round = find(message.id);
+  if (round && round->round() == round_of(message)) {
+    round->ask(from);
+    answer(*round, from);
+  } else {
+    answer(from, message, wire::TrackState::stranger);
+  }
+}
+
+void Tracking::passed_by(PeerRef from, const wire::Multicast& message) {
+  answer(from, message, wire::TrackState::done, only_missing(core_.self));
+}
+
+void Tracking::not_yet(PeerRef from, const wire::Multicast& message) {
+  answer(from, message, wire::TrackState::under_way);
+}
+
+void Tracking::on_request(PeerRef from, const wire::AckRequest& request) {
+  TrackedRound* round = find(request.id);
+  if (round && round->round() == request.round) {
+    round->ask(from);
+    answer(*round, from);
+  } else {
+    core_.send(from, wire::MulticastAck{
+                         request.group, request.id, request.round, wire::TrackState::missing, {}});
+  }
+}
+
+void Tracking::on_ack(PeerRef from, const wire::MulticastAck& ack) {
+  TrackedRound* round = find(ack.id);
+  if (!round || round->done() || round->round() != ack.round) return;
+  const Group* group = core_.find(ack.group);
+  if (!round->awaits(from)) {
+    // It has become a child since, or was given up too early.
+    if (ack.state != wire::TrackState::done || !group || !group->children.contains(from)) return;
+    if (round->count_once(from)) round->reach.members += ack.reach.members;
+    return;
+  }
+  switch (ack.state) {
+    case wire::TrackState::under_way: return round->has_it(from, true);
+    case wire::TrackState::missing: return round->has_it(from, false);
+    case wire::TrackState::stranger: {
+      // What it has answered for, if it has left, is among the lost by now.
+      const bool child = group && group->children.contains(from);
+      if (child) miss(round->reach, from);
+      break;
+    }
+    case wire::TrackState::done:
+      round->count_once(from);
+      add(round->reach, from, ack.reach);
+      break;
+  }
+  round->answered(from);
+  settle(*round);
+}
+
+// --- Lost subtrees ---
+
+void Tracking::child_lost(Group& group, const Id& id, PeerRef child) {
+  lost_of(group).expire(core_.now());
+  if (planted_bug != PlantedBug::lost_forgotten) lost_of(group).lost(child, expiry());
+  for (auto& [message, round] : rounds_) {
+    if (round.done() || round.message().group != id || !round.awaits(child)) continue;
+    ++core_.counters.tracked_given_up;
+    round.give_up(child);
+    settle(round);
+  }
+}
+
+void Tracking::child_left(Group& group, PeerRef child, const wire::Leave& leave) {
+  switch (leave.reason) {
+    case wire::LeaveReason::gone:
+      if (group.lost) group.lost->settled(child);
+      if (!leave.lost.empty()) inherit(group, leave.lost);
+      break;
+    case wire::LeaveReason::moved:
+      if (leave.since || group.lost) lost_of(group).moved(child, leave.since, expiry());
+      break;
+    case wire::LeaveReason::orphaned: lost_of(group).lost(child, expiry()); break;
+  }
+}
+
+// Some may have become children of this node before it heard that they were lost.
+void Tracking::inherit(Group& group, const std::vector<wire::LostSubtree>& left) {
+  const MonoTime now = core_.now();
+  LostSubtrees& lost = lost_of(group);
+  lost.expire(now);
+  lost.inherit(left, now, expiry());
+  const wire::Position latest = group.order ? group.order->stream.position() : group.tracked;
+  for (const Child& child : group.children) {
+    if (child.answered_for) lost.bound(child.peer, latest);
+  }
+}
+
+void Tracking::root_lost(Group& group, PeerRef root) {
+  lost_of(group).root_lost(root == core_.self ? PeerRef{} : root, expiry());
+}
+
+// --- At the root ---
+
+wire::Position Tracking::next_round(Group& group) {
+  if (group.issued_round.epoch < group.tracked.epoch) {
+    const PeerDescriptor& self = core_.env.peers()[core_.self];
+    group.begin_rounds(epoch_above(group.tracked.epoch, self.id, self.incarnation));
+  }
+  ++group.issued_round.sequence;
+  return group.issued_round;
+}
+
+bool Tracking::is_own(const wire::MessageId& id) const {
+  const auto found = rounds_.find(id);
+  return found != rounds_.end() && found->second.own();
+}
+
+std::optional<wire::Reach> Tracking::result_for(const wire::Publish& publish) {
+  TrackedRound* round = find(publish.id);
+  if (!round || !round->own()) return std::nullopt;
+  if (round->done()) return round->reach;
+  round->publisher = publish.origin;
+  return std::nullopt;
+}
+
+// --- Time ---
+
+bool Tracking::waiting() const {
+  return std::ranges::any_of(rounds_, [](const auto& entry) { return !entry.second.done(); });
+}
+
+void Tracking::give_up_all() {
+  for (auto& [id, round] : rounds_) {
+    while (!round.awaited().empty()) round.give_up(round.awaited().front());
+    settle(round);
+  }
+}
+
+void Tracking::tick() {
+  for (const wire::MessageId& id : timers_.take_due(core_.now())) {
+    const auto entry = rounds_.find(id);
+    if (entry == rounds_.end()) continue;
+    TrackedRound& round = entry->second;
+    if (round.done()) {
+      forget(entry);
+    } else if (core_.now() < round.give_up_at()) {
+      ask_again(round);
+    } else {
+      core_.counters.tracked_given_up += round.awaited().size();
+      while (!round.awaited().empty()) round.give_up(round.awaited().front());
+      finish(round);
+    }
+  }
+}
+
+void Tracking::collect_peers(std::vector<PeerRef>& in_use) const {
+  for (const auto& [id, round] : rounds_) {
+    in_use.insert(in_use.end(), round.awaited().begin(), round.awaited().end());
+    in_use.insert(in_use.end(), round.askers().begin(), round.askers().end());
+    in_use.insert(in_use.end(), round.reach.unreachable.begin(), round.reach.unreachable.end());
+    in_use.insert(in_use.end(), round.lost.unreachable.begin(), round.lost.unreachable.end());
+    if (round.publisher) in_use.push_back(round.publisher);
+  }
+}
+
+}  // namespace canopy::scribe
