@@ -126,8 +126,8 @@ class Node {
   //
   // Completion: void(error_code, PublishResult), see Ack for when. The result
   // holds the message's id also when the error says that it may not have
-  // arrived. bad_name, too_large, no_such_group, lost_root, timed_out,
-  // unsupported.
+  // arrived. That members lack it is no error. bad_name, too_large,
+  // no_such_group, lost_root, timed_out.
   template <class Token>
   auto async_publish(GroupName group, Payload payload, PublishOptions options, Token&& token) {
     return detail::initiate<PublishResult>(std::forward<Token>(token), &detail::NodeRef::publish,

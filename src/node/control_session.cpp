@@ -191,6 +191,7 @@ void ControlSession::handle(RequestId id, const control::Publish& request) {
   PublishOptions options;
   options.ack = to_public(request.ack);
   options.headers = request.content.headers;
+  options.members_time = request.members_time;
   host_->node.async_publish(to_public(request.group), to_payload(request.content.payload),
                             std::move(options),
                             ends(id, [id](ControlSession& self, const PublishResult& result) {

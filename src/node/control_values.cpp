@@ -110,6 +110,11 @@ control::Published to_answer(const PublishResult& result) {
   if (result.root) out.root = to_answer(*result.root);
   out.epoch = result.epoch;
   out.position = result.position;
+  out.members = result.members_reached;
+  out.complete = result.complete;
+  for (const UnreachableSubtree& subtree : result.unreachable)
+    out.unreachable.push_back(to_answer(subtree.peer));
+  out.unreachable_more = result.unreachable_more;
   return out;
 }
 

@@ -138,6 +138,7 @@ class Overlay final : private wire::Env,
   wire::GroupName full_name(const GroupName& group) const;
   std::vector<PeerInfo> infos(std::span<const PeerRef> peers) const;
   GroupInfo info_of(const scribe::GroupView& view) const;
+  PublishResult result_of(const scribe::PublishOutcome& outcome, Ack ack) const;
   std::vector<Counter> counters(const net::LinkCounters& links) const;
 
   boost::asio::io_context& loop_;

@@ -109,6 +109,10 @@ void add_trees(Names& names, const scribe::Counters& trees) {
   names.add("tree.multicasts_missed", trees.multicasts_missed);
   names.add("tree.duplicates_dropped", trees.duplicates_dropped);
   names.add("tree.strays_dropped", trees.strays_dropped);
+  names.add("tree.tracked_rounds", trees.tracked_rounds);
+  names.add("tree.tracked_refused", trees.tracked_refused);
+  names.add("tree.tracked_repeated", trees.tracked_repeated);
+  names.add("tree.tracked_given_up", trees.tracked_given_up);
   names.add("tree.order_held", trees.order_held);
   names.add("tree.order_held_drops", trees.order_held_drops);
   names.add("tree.order_old", trees.order_old);

@@ -1,4 +1,6 @@
 // The operations of the public interface, on the overlay's thread.
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include <canopy/error.hpp>
@@ -9,11 +11,23 @@
 #include "wire/content.hpp"
 
 namespace canopy::node {
+
+using namespace std::chrono_literals;
+
 namespace {
 
 errc to_errc(NodeState state) {
   return state == NodeState::departing || state == NodeState::stopped ? errc::shutting_down
                                                                       : errc::not_active;
+}
+
+wire::AckMode to_wire(Ack ack) {
+  switch (ack) {
+    case Ack::none: return wire::AckMode::none;
+    case Ack::root: break;
+    case Ack::members: return wire::AckMode::members;
+  }
+  return wire::AckMode::root;
 }
 
 bool is_good(const wire::GroupName& name) {
@@ -102,20 +116,29 @@ void Overlay::publish(const GroupName& group, const Payload& payload, const Publ
                       const std::shared_ptr<Operation<PublishResult>>& done) {
   const wire::GroupName name = full_name(group);
   if (refuse(done, &name)) return;
-  if (options.ack == Ack::members) return done->fail(errc::unsupported);
   auto body = wire::encode_content(options.headers, payload.view(), options_.payload_bytes_max);
   if (!body) return done->fail(body.error());
-  const auto ack = options.ack == Ack::none ? wire::AckMode::none : wire::AckMode::root;
-  peer_.scribe().publish(name, ack, std::move(*body),
-                         [this, done](const scribe::PublishOutcome& outcome) {
-                           PublishResult result;
-                           result.id = to_message_id(outcome.id);
-                           if (outcome.root) result.root = to_peer_info(peers_[outcome.root]);
-                           result.epoch = outcome.epoch;
-                           result.position = outcome.sequence;
-                           done->complete(outcome.error, std::move(result));
-                         });
+  const auto finish = [this, done, ack = options.ack](const scribe::PublishOutcome& outcome) {
+    done->complete(outcome.error, result_of(outcome, ack));
+  };
+  const Duration within = std::clamp<std::chrono::milliseconds>(options.members_time, 0ms, 24h);
+  peer_.scribe().publish(name, to_wire(options.ack), std::move(*body), finish, within);
   after_input();
+}
+
+PublishResult Overlay::result_of(const scribe::PublishOutcome& outcome, Ack ack) const {
+  PublishResult result;
+  result.id = to_message_id(outcome.id);
+  if (outcome.root) result.root = to_peer_info(peers_[outcome.root]);
+  result.epoch = outcome.epoch;
+  result.position = outcome.sequence;
+  if (ack != Ack::members || outcome.error) return result;
+  result.members_reached = outcome.reach.members;
+  result.complete = outcome.reach.complete;
+  for (const PeerInfo& peer : infos(outcome.reach.unreachable))
+    result.unreachable.push_back({peer});
+  result.unreachable_more = outcome.reach.more;
+  return result;
 }
 
 void Overlay::anycast(const GroupName& group, const Payload& payload, const Headers& headers,

@@ -113,8 +113,15 @@ struct Decoder {
   }
 
   Published published(const pb::Published& in) {
-    Published out{message_id(in.id()), std::nullopt, in.epoch(), in.position()};
+    Published out;
+    out.id = message_id(in.id());
     if (in.has_root()) out.root = peer(in.root());
+    out.epoch = in.epoch();
+    out.position = in.position();
+    if (in.has_members()) out.members = in.members();
+    out.complete = in.complete();
+    out.unreachable = peers(in.unreachable());
+    out.unreachable_more = in.unreachable_more();
     return out;
   }
 
@@ -212,6 +219,7 @@ class RequestWriter {
     pb::Publish& publish = *out_.mutable_publish();
     put(*publish.mutable_group(), in.group);
     publish.set_ack(static_cast<std::uint32_t>(in.ack));
+    publish.set_members_time_ms(static_cast<std::uint32_t>(in.members_time.count()));
     return encode_content(in.content.headers, in.content.payload.view(), in.content.payload.size());
   }
   Result operator()(const QueueCall& in) {
@@ -319,6 +327,10 @@ class AnswerWriter {
     if (in.root) put(*out.mutable_root(), *in.root);
     out.set_epoch(in.epoch);
     out.set_position(in.position);
+    if (in.members) out.set_members(*in.members);
+    out.set_complete(in.complete);
+    for (const Peer& peer : in.unreachable) put(*out.add_unreachable(), peer);
+    out.set_unreachable_more(in.unreachable_more);
     return Buffer();
   }
   Result operator()(const Joined& in) {
@@ -425,7 +437,8 @@ Decoded<RequestEnvelope> decode_request(const Frame& frame) {
       if (in.publish().ack() > static_cast<std::uint32_t>(AckMode::members))
         return malformed("an unknown ack mode");
       out.request = Publish{Decoder::group_name(in.publish().group()),
-                            static_cast<AckMode>(in.publish().ack()), decoder.content(frame)};
+                            static_cast<AckMode>(in.publish().ack()), decoder.content(frame),
+                            std::chrono::milliseconds(in.publish().members_time_ms())};
       break;
     case pb::Request::kShutdown: out.request = Shutdown{}; break;
     case pb::Request::kQueueCall:

@@ -58,6 +58,7 @@ struct Publish {
   GroupName group;
   AckMode ack = AckMode::root;
   Content content;
+  std::chrono::milliseconds members_time{};  // ack members; 0: the daemon's own
   friend bool operator==(const Publish&, const Publish&) = default;
 };
 // An action of the daemon's queues, as AWS JSON 1.0 has it, but unsigned: whoever
@@ -205,6 +206,11 @@ struct Published {
   std::optional<Peer> root;
   std::uint64_t epoch = 0;
   std::uint64_t position = 0;
+  // Ack members:
+  std::optional<std::uint64_t> members;  // that have it, at least
+  bool complete = false;
+  std::vector<Peer> unreachable;       // tops of subtrees
+  std::uint64_t unreachable_more = 0;  // such that are not listed
   friend bool operator==(const Published&, const Published&) = default;
 };
 

@@ -108,6 +108,26 @@ TEST_F(NodeTest, SeveralSubscriptionsShareOneMembership) {
   EXPECT_EQ(wait(node.async_status(use_future)).subscriptions, 0U);
 }
 
+TEST_F(NodeTest, TellsHowManyMembersHaveAMessage) {
+  Node& first = start("a");
+  Node& second = start("b");
+  PublishOptions members;
+  members.ack = Ack::members;
+  EXPECT_EQ(error_of(first.async_publish({"g", ""}, Payload("x"), members, use_future)),
+            errc::no_such_group);
+  Subscription one = wait(first.async_join({"g", ""}, {}, use_future));
+  Subscription two = wait(second.async_join({"g", ""}, {}, use_future));
+  Subscription three = wait(second.async_join({"g", ""}, {}, use_future));
+  const PublishResult result =
+      wait(first.async_publish({"g", ""}, Payload("x"), members, use_future));
+  EXPECT_EQ(result.members_reached, 2U);
+  EXPECT_TRUE(result.complete);
+  EXPECT_TRUE(result.unreachable.empty());
+  const PublishResult untracked =
+      wait(first.async_publish({"g", ""}, Payload("x"), {}, use_future));
+  EXPECT_FALSE(untracked.members_reached.has_value());
+}
+
 TEST_F(NodeTest, ConcurrentJoinsOfOneGroupAllComplete) {
   Node& node = start("a");
   std::vector<std::future<Subscription>> joins;
@@ -164,10 +184,6 @@ TEST_F(NodeTest, RefusesWhatCannotBe) {
             errc::bad_name);
   const Payload large(std::string((1U << 20) + 1, 'x'));
   EXPECT_EQ(error_of(node.async_publish({"g", ""}, large, {}, use_future)), errc::too_large);
-  PublishOptions members;
-  members.ack = Ack::members;
-  EXPECT_EQ(error_of(node.async_publish({"g", ""}, Payload("x"), members, use_future)),
-            errc::unsupported);
   EXPECT_EQ(error_of(node.async_start(use_future)), errc::busy);
 }
 

@@ -195,6 +195,42 @@ class CanopyTest(RingCase):
                 self.assertEqual(each.lines(), ["hello, world"])
                 self.assertEqual(each.process.returncode, 0)
 
+    def test_members_are_counted_and_may_be_required(self):
+        group = self.group()
+        with contextlib.ExitStack() as stack:
+            for daemon in self.ring.daemons:
+                stack.enter_context(self.join(daemon, group))
+            said = self.canopy(self.first, "publish", group, "x", "--ack", "members")
+            self.assertRegex(said, rf"^published to {group} as \w{{8}}-\d+, acknowledged by its root "
+                                   rf"peer-\d; {PEERS} members have it, which is all\n$")
+            result = self.ask(self.first, "publish", group, "x", "--ack", "members")
+            self.assertEqual((result["ack"], result["members"], result["complete"]),
+                             ("members", PEERS, True))
+            self.assertEqual((result["unreachable"], result["unreachable_more"]), ([], 0))
+            self.canopy(self.first, "publish", group, "x", "--require", str(PEERS))
+            self.canopy(self.first, "publish", group, "x", "--require", str(PEERS + 1), status=1)
+            self.assertEqual(self.complaint, f"canopy: {group}: {PEERS} members have it, fewer than "
+                                             f"the {PEERS + 1} required\n")
+            told = self.canopy(self.first, "publish", group, "x", "--json", "--require",
+                               str(PEERS + 1), status=1).splitlines()
+            self.assertEqual(json.loads(told[0])["members"], PEERS)
+            self.assertIn("required", json.loads(told[1])["error"]["message"])
+
+            said = self.canopy(self.first, "publish", group, "--lines", "--ack", "members",
+                               data=b"a\nb\nc\n")
+            self.assertEqual(said, f"published 3 messages to {group}, each to at least {PEERS} "
+                                   "members, which is all\n")
+            self.canopy(self.first, "publish", group, "--lines", "--require", "99",
+                        data=b"a\nb\n", status=1)
+            self.assertRegex(self.complaint, r"^canopy: line \d: .*fewer than the 99 required: ")
+
+    def test_a_group_without_members_is_told(self):
+        group = self.group()
+        self.canopy(self.first, "create", group)
+        said = self.canopy(self.first, "publish", group, "x", "--ack", "members")
+        self.assertIn("; 0 members have it, which is all", said)
+        self.canopy(self.first, "publish", group, "x", "--require", "1", status=1)
+
     def test_a_group_of_another_creator_is_another_group(self):
         group = self.group()
         with self.join(self.first, group + "@alice", "--json", "--count", "1") as joined:
@@ -370,6 +406,8 @@ class CanopyTest(RingCase):
                 (["publish", "g", "text", "--lines"], "give -"),
                 (["publish", "g", "x", "--header", "novalue"], "KEY=VALUE"),
                 (["publish", "g", "x", "--ack", "all"], "--ack"),
+                (["publish", "g", "x", "--require", "0"], "--require"),
+                (["publish", "g", "x", "--ack", "root", "--require", "2"], "--ack members"),
                 (["publish", "g", "x", *["--header=k=v"] * 65], "up to 64"),
                 (["publish", "g", "x", "--header", "k" * 256 + "=v"], "up to 255"),
                 (["publish", "g", "x", "--header", "k=" + "v" * 70_000], "up to 65536"),

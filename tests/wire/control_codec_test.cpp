@@ -95,6 +95,7 @@ TEST(ControlCodec, requests_come_back_as_they_were) {
   comes_back(Cancel{});
   comes_back(Publish{prices, AckMode::none, some_content()});
   comes_back(Publish{prices, AckMode::root, {}});
+  comes_back(Publish{prices, AckMode::members, {}, std::chrono::milliseconds(2500)});
   comes_back(Shutdown{});
   comes_back(QueueCall{"SendMessage", "111122223333", "eu-west-1", Buffer::copy_of("{}")});
   comes_back(QueueCall{"ListQueues", "", "", {}});
@@ -133,8 +134,9 @@ TEST(ControlCodec, answers_come_back_as_they_were) {
                   true});
   comes_back(Groups{{{prices, Id::hash_of("x"), true, false, true, alpha, 2, 3, 4}}});
   comes_back(Groups{{{prices, Id::hash_of("x"), false, true, true, std::nullopt, 0, 0, 0}}});
-  comes_back(Published{message_id, alpha, 1, 2});
-  comes_back(Published{message_id, std::nullopt, 0, 0});
+  comes_back(Published{message_id, alpha, 1, 2, std::nullopt, false, {}, 0});
+  comes_back(Published{message_id, std::nullopt, 0, 0, 7, true, {}, 0});
+  comes_back(Published{message_id, alpha, 0, 0, 0, false, {alpha, alpha}, 5});
   comes_back(Joined{prices, Id::hash_of("x")});
   comes_back(Message{message_id, 3, 4, true, some_content()});
   comes_back(Gap{1, 2, 3});

@@ -54,7 +54,9 @@ std::string seconds(const std::string& text) {
 }
 
 std::string ack_mode(const std::string& text) {
-  return text == "none" || text == "root" ? "" : "'" + text + "' is not allowed: give none or root";
+  return text == "none" || text == "root" || text == "members"
+             ? ""
+             : "'" + text + "' is not allowed: give none, root or members";
 }
 
 std::string group_mode(const std::string& text) {
@@ -180,7 +182,16 @@ class Parser {
         .repeatable();
     command.option("--ack", ack_, "Wait until the group's root has it (root, the default)")
         .check(ack_mode)
-        .value_name("none|root");
+        .value_name("none|root|members");
+    command.option("--require", publish_.require, "Fail if fewer members have it: --ack members")
+        .check(counting_number)
+        .value_name("N");
+    command.footer(
+        "--ack members waits until every member has the message, or 10 s (25 s with canopyd\n"
+        "--profile wan; with --timeout, a little less than that), and says how many have it at\n"
+        "least. That these are all it says only if it is certain: parts of the tree that do not\n"
+        "answer, or were lost within the last minute, are named. The status is 0 if the root has\n"
+        "the message, 1 if fewer members have it than --require says.");
   }
 
   static void add_group(cli::Command command, std::string& group) {
@@ -232,7 +243,11 @@ class Parser {
 
   void finish_publish() {
     parse_group(publish_.group);
-    publish_.ack = ack_ == "none" ? wire::AckMode::none : wire::AckMode::root;
+    if (ack_.empty() && publish_.require != 0) ack_ = "members";
+    if (ack_ != "members" && publish_.require != 0)
+      throw UsageError("publish: --require counts members: give --ack members");
+    if (ack_ == "none") publish_.ack = wire::AckMode::none;
+    if (ack_ == "members") publish_.ack = wire::AckMode::members;
     if (publish_.lines && publish_.text.empty()) publish_.text = "-";
     if (publish_.lines && publish_.text != "-")
       throw UsageError("publish: --lines reads standard input: give - instead of the text");

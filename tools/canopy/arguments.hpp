@@ -39,6 +39,7 @@ struct PublishCommand {
   bool lines = false;
   wire::Headers headers;
   wire::AckMode ack = wire::AckMode::root;
+  std::uint64_t require = 0;  // members that are to have it; 0: no matter
 };
 struct GroupsCommand {};
 struct TreeCommand {

@@ -1,4 +1,8 @@
 // publish: one message, or one for each line of standard input.
+#include <algorithm>
+#include <chrono>
+
+#include <boost/json/array.hpp>
 #include <fmt/format.h>
 
 #include "canopy/commands.hpp"
@@ -10,6 +14,7 @@ namespace canopy::tools {
 
 namespace control = wire::control;
 namespace json = boost::json;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -19,6 +24,48 @@ constexpr std::size_t payload_bytes_max =
 
 // Publishes under way, so that lines do not wait for each other's answers.
 constexpr std::size_t window = 32;
+
+const char* name_of(wire::AckMode ack) {
+  switch (ack) {
+    case wire::AckMode::none: return "none";
+    case wire::AckMode::root: break;
+    case wire::AckMode::members: return "members";
+  }
+  return "root";
+}
+
+std::string members_text(std::uint64_t members) {
+  return fmt::format("{} {}", members, members == 1 ? "member" : "members");
+}
+
+// Who did not answer; empty if nobody is missing, or nobody knows who.
+std::string unreachable_text(const control::Published& published) {
+  std::string text;
+  for (const control::Peer& peer : published.unreachable)
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", peer.name, short_id(peer.id));
+  if (published.unreachable_more == 0) return text;
+  const char* const what = published.unreachable_more == 1 ? "part" : "parts";
+  return text.empty() ? fmt::format("{} {} of the tree", published.unreachable_more, what)
+                      : text + fmt::format(" and {} more", published.unreachable_more);
+}
+
+std::string reach_text(const control::Published& published) {
+  const std::uint64_t members = published.members.value_or(0);
+  const std::string have =
+      fmt::format("; {} {} it", members_text(members), members == 1 ? "has" : "have");
+  if (published.complete) return have + ", which is all";
+  const std::string missing = unreachable_text(published);
+  return have + ", maybe not all" + (missing.empty() ? "" : ": no answer from " + missing);
+}
+
+void put_reach(json::object& object, const control::Published& published) {
+  object["members"] = published.members.value_or(0);
+  object["complete"] = published.complete;
+  json::array unreachable;
+  for (const control::Peer& peer : published.unreachable) unreachable.push_back(to_json(peer));
+  object["unreachable"] = std::move(unreachable);
+  object["unreachable_more"] = published.unreachable_more;
+}
 
 class Publishing {
  public:
@@ -35,10 +82,7 @@ class Publishing {
       if (!command_.lines) throw;
       throw Failure(fmt::format("{}: {}", failure.what(), tally()), failure.code());
     }
-    if (command_.lines && !context_.json) {
-      print_line(
-          fmt::format("published {} {} to {}", sent_, sent_ == 1 ? "message" : "messages", name()));
-    }
+    if (command_.lines && !context_.json) print_line(summary());
     return 0;
   }
 
@@ -52,6 +96,15 @@ class Publishing {
     }
     wait();
     if (failure_) throw Failure(*failure_);
+  }
+
+  std::string summary() const {
+    std::string text =
+        fmt::format("published {} {} to {}", sent_, sent_ == 1 ? "message" : "messages", name());
+    if (command_.ack != wire::AckMode::members || sent_ == 0) return text;
+    text += fmt::format(", each to at least {}", members_text(fewest_));
+    return incomplete_ == 0 ? text + ", which is all"
+                            : text + fmt::format("; {} may not have reached all", incomplete_);
   }
 
   // What a failure leaves behind.
@@ -95,7 +148,8 @@ class Publishing {
                                 payload.size(), payload_bytes_max));
     ++sent_;
     ++under_way_;
-    control::Publish request{group_, command_.ack, {command_.headers, Buffer::copy_of(payload)}};
+    control::Publish request{
+        group_, command_.ack, {command_.headers, Buffer::copy_of(payload)}, members_time()};
     context_.client.start(std::move(request), [this, number = sent_](control::Answer answer, bool) {
       --under_way_;
       ++answers_;
@@ -104,9 +158,16 @@ class Publishing {
     });
   }
 
+  // So much of --timeout that the daemon's answer comes within it.
+  std::chrono::milliseconds members_time() const {
+    if (!context_.timeout || command_.ack != wire::AckMode::members) return {};
+    const auto time = std::chrono::duration_cast<std::chrono::milliseconds>(*context_.timeout);
+    return std::clamp<std::chrono::milliseconds>(time * 7 / 8, 1ms, 1h);
+  }
+
   void on_answer(std::uint64_t number, const control::Answer& answer) {
+    const std::string what = command_.lines ? fmt::format("line {}", number) : name();
     if (const auto* failure = std::get_if<control::Failure>(&answer)) {
-      const std::string what = command_.lines ? fmt::format("line {}", number) : name();
       if (!failure_) failure_.emplace(fmt::format("{}: {}", what, failure->text), failure->error);
     } else if (const auto* published = std::get_if<control::Published>(&answer)) {
       ++published_;
@@ -114,7 +175,21 @@ class Publishing {
         print_json(to_json(*published));
       else if (!command_.lines)
         print_line(text_of(*published));
+      if (command_.ack == wire::AckMode::members) count(what, *published);
     }
+  }
+
+  // A daemon of an earlier version counts nobody.
+  void count(const std::string& what, const control::Published& published) {
+    const std::uint64_t members = published.members.value_or(0);
+    fewest_ = published_ == 1 ? members : std::min(fewest_, members);
+    if (!published.complete) ++incomplete_;
+    if (members >= command_.require || failure_) return;
+    std::string text = fmt::format("{}: {} have it, fewer than the {} required", what,
+                                   members_text(members), command_.require);
+    const std::string missing = unreachable_text(published);
+    if (!missing.empty()) text += "; no answer from " + missing;
+    failure_.emplace(text);
   }
 
   json::object to_json(const control::Published& published) const {
@@ -125,7 +200,8 @@ class Publishing {
       object["epoch"] = published.epoch;
       object["position"] = published.position;
     }
-    object["ack"] = command_.ack == wire::AckMode::none ? "none" : "root";
+    object["ack"] = name_of(command_.ack);
+    if (command_.ack == wire::AckMode::members) put_reach(object, published);
     if (published.root)
       object["root"] = tools::to_json(*published.root);
     else
@@ -138,8 +214,9 @@ class Publishing {
                                    short_id(published.id.publisher), published.id.sequence);
     if (!published.root) return text;
     const bool acknowledged = command_.ack != wire::AckMode::none;
-    return text + fmt::format(", {} its root {}", acknowledged ? "acknowledged by" : "sent to",
-                              published.root->name);
+    text += fmt::format(", {} its root {}", acknowledged ? "acknowledged by" : "sent to",
+                        published.root->name);
+    return command_.ack == wire::AckMode::members ? text + reach_text(published) : text;
   }
 
   std::string name() const { return display_name(group_, default_creator_); }
@@ -153,6 +230,8 @@ class Publishing {
   std::uint64_t sent_ = 0;
   std::uint64_t answers_ = 0;
   std::uint64_t published_ = 0;
+  std::uint64_t fewest_ = 0;        // members that have one of them
+  std::uint64_t incomplete_ = 0;    // that may not have reached all
   std::optional<Failure> failure_;  // the first of the daemon's
   std::size_t under_way_ = 0;
 };
