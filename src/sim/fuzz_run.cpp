@@ -17,6 +17,7 @@
 #include "sim/fuzz_plan.hpp"
 #include "sim/order_checker.hpp"
 #include "sim/plane.hpp"
+#include "sim/track_checker.hpp"
 #include "sim/transit_stub.hpp"
 
 namespace canopy::sim {
@@ -82,6 +83,8 @@ class FuzzRun final : public Observer {
   void use_group(const Act& act);
   void join_group(NodeIndex node, std::uint32_t group);
   void publish(NodeIndex node, std::uint32_t group);
+  void publish_tracked(NodeIndex node, std::uint32_t group, const std::string& text,
+                       std::function<void(const scribe::PublishOutcome&)> told);
   void create_ordered_groups();
   Received process(NodeIndex node) const;
   void fault_links(const Act& act);
@@ -110,10 +113,16 @@ class FuzzRun final : public Observer {
   std::vector<std::pair<MonoTime, LinkFaults>> link_faults_;  // in force until then
   std::map<wire::MessageId, std::map<Received, unsigned>> received_;
   OrderChecker order_;
+  TrackChecker track_;
+  Random track_random_;  // of its own: the rest of the run stays as it is
+  MonoTime forgetful_until_{};
   Findings findings_;
 };
 
-FuzzRun::FuzzRun(const FuzzOptions& options) : plan_(options.seed), random_(plan_.random.fork()) {
+FuzzRun::FuzzRun(const FuzzOptions& options)
+    : plan_(options.seed),
+      random_(plan_.random.fork()),
+      track_random_(options.seed ^ options.seed << 32 ^ 3) {
   topology_ = make_topology(plan_, plan_.random.fork());
   SimulationConfig config;
   config.seed = options.seed;
@@ -145,7 +154,9 @@ FuzzOutcome FuzzRun::run() {
           simulation_->events(),
           simulation_->now().time_since_epoch(),
           order_.deliveries(),
-          order_.gaps()};
+          order_.gaps(),
+          track_.answers(),
+          track_.complete()};
 }
 
 // Ids may collide in a short id space: the colliding name is passed over.
@@ -200,7 +211,10 @@ void FuzzRun::carry_out(const Act& act) {
     case ActKind::cut_one_way: return cut(act, random_.chance(0.5) ? Cut::from_side : Cut::to_side);
     case ActKind::clog:
       return simulation_->network().clog(node, act.other, simulation_->now() + act.span);
-    case ActKind::clock_jump: return simulation_->jump_clock_ahead(node, act.span);
+    case ActKind::clock_jump:
+      // What it remembers for a time it forgets too early.
+      forgetful_until_ = simulation_->now() + plan_.overlay.scribe.child_expiry;
+      return simulation_->jump_clock_ahead(node, act.span);
     case ActKind::clock_drift:
       return simulation_->set_clock_drift(node, static_cast<std::int32_t>(act.amount));
     case ActKind::crash:
@@ -218,6 +232,7 @@ void FuzzRun::stop(const Act& act) {
       continue;
     }
     memberships_[node].clear();
+    track_.stopped(process(node));
     if (act.kind == ActKind::crash) {
       simulation_->crash(node);
     } else {
@@ -301,6 +316,7 @@ void FuzzRun::use_group(const Act& act) {
     case ActKind::join_group: return join_group(node, act.other);
     case ActKind::leave_group:
       if (memberships_[node].erase(act.other) == 0) return;
+      track_.left(process(node), group_id(act.other));
       scribe.leave(group_id(act.other));
       return order_.left(process(node), group_id(act.other));
     case ActKind::burst:
@@ -315,19 +331,43 @@ void FuzzRun::join_group(NodeIndex node, std::uint32_t group) {
   simulation_->peer(node).scribe().join(
       group_name(group),
       [this, node, member = process(node), group](boost::system::error_code error) {
-        if (!error) return;
+        if (!error) return track_.joined(member, group_id(group));
+        track_.left(member, group_id(group));
         order_.left(member, group_id(group));
         // It may have joined again since it left.
         if (error != errc::cancelled) memberships_[node].erase(group);
       });
 }
 
+// A part of all, some of which have little time.
 void FuzzRun::publish(NodeIndex node, std::uint32_t group) {
+  if (track_random_.chance(0.3)) {
+    return publish_tracked(node, group, "news", [](const scribe::PublishOutcome&) {});
+  }
   simulation_->peer(node).scribe().publish(group_name(group), wire::AckMode::root,
                                            Buffer::copy_of("news"),
                                            [this](const scribe::PublishOutcome& outcome) {
                                              if (outcome.error) order_.publish_failed(outcome.id);
                                            });
+}
+
+void FuzzRun::publish_tracked(NodeIndex node, std::uint32_t group, const std::string& text,
+                              std::function<void(const scribe::PublishOutcome&)> told) {
+  const Id id = group_id(group);
+  const Duration within = track_random_.chance(0.5) ? Duration::zero() : Duration(4s);
+  simulation_->peer(node).scribe().publish(
+      group_name(group), wire::AckMode::members, Buffer::copy_of(text),
+      [this, id, before = track_.members(id),
+       told = std::move(told)](const scribe::PublishOutcome& outcome) {
+        if (outcome.error) {
+          order_.publish_failed(outcome.id);
+        } else if (simulation_->now() >= forgetful_until_) {
+          track_.answered(before, id, outcome.id, outcome.reach);
+          for (std::string& finding : track_.take_findings()) find(std::move(finding));
+        }
+        told(outcome);
+      },
+      within);
 }
 
 // By the founder, who is alone: nobody can have joined them as unordered ones.
@@ -450,6 +490,7 @@ void FuzzRun::gap(NodeIndex node, const Id& group, const scribe::Missed& missed)
 
 void FuzzRun::multicast(NodeIndex node, const wire::Multicast& message) {
   order_.delivered(process(node), message);
+  track_.delivered(process(node), message.id);
   const unsigned times = ++received_[message.id][process(node)];
   if (times == 2) find(fmt::format("{} got a multicast twice", hex(node)));
 }
@@ -523,9 +564,9 @@ void FuzzRun::publish_and_judge() {
   const RingOrder ring = running_nodes(*simulation_);
   for (std::uint32_t group = 0; group < plan_.groups; ++group) {
     const NodeIndex publisher = ring[random_.below(ring.size())].node;
-    simulation_->peer(publisher).scribe().publish(group_name(group), wire::AckMode::none,
-                                                  Buffer::copy_of("last news"),
-                                                  [](const scribe::PublishOutcome&) {});
+    const auto result = std::make_shared<wire::Reach>();
+    publish_tracked(publisher, group, "last news",
+                    [result](const scribe::PublishOutcome& told) { *result = told.reach; });
     run_until(simulation_->now() + 10s);
     std::size_t reached = 0;
     for (const auto& [id, receivers] : received_) reached += receivers.size();
@@ -535,6 +576,12 @@ void FuzzRun::publish_and_judge() {
     if (reached != members) {
       find(fmt::format("a message to group {} from {} reached {} of {} members", group,
                        hex(publisher), reached, members));
+    }
+    const bool unknown = members == 0;  // a group that nobody has joined may be
+    if (!unknown && (!result->complete || result->members != members)) {
+      find(fmt::format("a message to group {} from {} was said to have reached {} of {} members{}",
+                       group, hex(publisher), result->members, members,
+                       result->complete ? "" : ", not all"));
     }
     received_.clear();
   }

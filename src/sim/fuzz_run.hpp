@@ -2,12 +2,12 @@
 //
 // While the ring grows without faults: a node that becomes active knows its
 // active neighbours and they know it, and no key has two active deliverers.
-// Always: no member gets a message twice, and ordered groups keep their promises
-// (order_checker.hpp). Once faults have ended and time to
-// mend has passed: leaf sets exact, one deliverer per key (ties included),
-// trees acyclic and reaching every member, nobody with too many children or in
-// the way of one alone, and what is published then reaches
-// every member once. The judgement uses global knowledge, never the protocol's.
+// Always: no member gets a message twice, ordered groups keep their promises
+// (order_checker.hpp), and so do tracked publishes (track_checker.hpp). Once faults have ended and
+// time to mend has passed: leaf sets exact, one deliverer per key (ties included), trees acyclic
+// and reaching every member, nobody with too many children or in the way of one alone, and what is
+// published then reaches every member once. The judgement uses global knowledge, never the
+// protocol's.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,8 @@ struct FuzzOutcome {
   Duration virtual_time{};
   std::uint64_t ordered_deliveries = 0;
   std::uint64_t ordered_gaps = 0;
+  std::uint64_t tracked_answers = 0;
+  std::uint64_t tracked_complete = 0;
 };
 
 FuzzOutcome run_fuzz(const FuzzOptions& options);

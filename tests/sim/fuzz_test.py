@@ -54,7 +54,7 @@ class Fuzz(unittest.TestCase):
 
 
 for bug in ("activation-skipped", "tie-broken-wrongly", "leave-not-pruned",
-            "gap-not-told"):
+            "gap-not-told", "lost-forgotten"):
     setattr(Fuzz, "test_the_planted_bug_is_found_" + bug.replace("-", "_"),
             lambda self, bug=bug: self.check_planted(bug))
 

@@ -72,6 +72,8 @@ struct Totals {
   double virtual_seconds = 0;
   std::uint64_t ordered_deliveries = 0;
   std::uint64_t ordered_gaps = 0;
+  std::uint64_t tracked_answers = 0;
+  std::uint64_t tracked_complete = 0;
 
   void add(const sim::FuzzOutcome& outcome) {
     ++seeds;
@@ -79,6 +81,8 @@ struct Totals {
     virtual_seconds += std::chrono::duration<double>(outcome.virtual_time).count();
     ordered_deliveries += outcome.ordered_deliveries;
     ordered_gaps += outcome.ordered_gaps;
+    tracked_answers += outcome.tracked_answers;
+    tracked_complete += outcome.tracked_complete;
   }
 };
 
@@ -87,9 +91,9 @@ void print_summary(const FuzzCommand& command, const Totals& totals, const std::
     if (failed == nullptr) {
       fmt::print(
           "{} seeds without a finding: {:.1f} virtual hours, {} events, {} messages and {} "
-          "gaps in ordered groups\n",
+          "gaps in ordered groups, {} of {} tracked publishes complete\n",
           totals.seeds, totals.virtual_seconds / 3600, totals.events, totals.ordered_deliveries,
-          totals.ordered_gaps);
+          totals.ordered_gaps, totals.tracked_complete, totals.tracked_answers);
     }
     return;
   }
@@ -98,7 +102,9 @@ void print_summary(const FuzzCommand& command, const Totals& totals, const std::
       .add("events", totals.events)
       .add("virtual_seconds", totals.virtual_seconds, 3)
       .add("ordered_deliveries", totals.ordered_deliveries)
-      .add("ordered_gaps", totals.ordered_gaps);
+      .add("ordered_gaps", totals.ordered_gaps)
+      .add("tracked_answers", totals.tracked_answers)
+      .add("tracked_complete", totals.tracked_complete);
   if (failed != nullptr) line.add("failed_seed", *failed);
   std::puts(line.text().c_str());
 }
