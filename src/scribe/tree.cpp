@@ -499,6 +499,10 @@ void Tree::disclaim(PeerRef from, const Id& id) {
   const Group* group = core_.find(id);
   const bool farewell_planned = group && group->untold_parent() == from && farewells_.contains(id);
   if (farewell_planned || (group && group->standing() == Standing::joining)) return;
+  // Two roots: this one's tree is not below the other's yet.
+  if (group && group->serves_as_root()) {
+    return send_leave(from, id, core_.last_nonce, wire::LeaveReason::orphaned);
+  }
   send_leave(from, id, core_.last_nonce);
 }
 

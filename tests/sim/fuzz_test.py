@@ -33,6 +33,7 @@ class Fuzz(unittest.TestCase):
         for seed in (
                 "290",  # an old root that was adopted as a child and never joined
                 "137",  # a forwarder whose only child turned out to be its ancestor
+                "79",  # two roots, of which one left the other's tree as if it were in another
         ):
             result = fuzz("--seeds", seed)
             self.assertEqual(result.returncode, 0, result.stderr)
