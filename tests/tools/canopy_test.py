@@ -201,16 +201,16 @@ class CanopyTest(RingCase):
             for daemon in self.ring.daemons:
                 stack.enter_context(self.join(daemon, group))
             said = self.canopy(self.first, "publish", group, "x", "--ack", "members")
-            self.assertRegex(said, rf"^published to {group} as \w{{8}}-\d+, acknowledged by its root "
-                                   rf"peer-\d; {PEERS} members have it, which is all\n$")
+            self.assertRegex(said, rf"^published to {group} as \w{{8}}-\d+, acknowledged by its "
+                                   rf"root peer-\d; {PEERS} members have it, which is all\n$")
             result = self.ask(self.first, "publish", group, "x", "--ack", "members")
             self.assertEqual((result["ack"], result["members"], result["complete"]),
                              ("members", PEERS, True))
             self.assertEqual((result["unreachable"], result["unreachable_more"]), ([], 0))
             self.canopy(self.first, "publish", group, "x", "--require", str(PEERS))
             self.canopy(self.first, "publish", group, "x", "--require", str(PEERS + 1), status=1)
-            self.assertEqual(self.complaint, f"canopy: {group}: {PEERS} members have it, fewer than "
-                                             f"the {PEERS + 1} required\n")
+            self.assertEqual(self.complaint, f"canopy: {group}: {PEERS} members have it, fewer "
+                                             f"than the {PEERS + 1} required\n")
             told = self.canopy(self.first, "publish", group, "x", "--json", "--require",
                                str(PEERS + 1), status=1).splitlines()
             self.assertEqual(json.loads(told[0])["members"], PEERS)
