@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 
 #include "base/option_value.hpp"
-#include "base/thread.hpp"
 #include "gateway/http_connection.hpp"
 #include "gateway/http_loop.hpp"
 #include "net/tcp_listener.hpp"
+#include "net/thread.hpp"
 
 namespace canopy::gateway {
 
@@ -61,7 +61,7 @@ class HttpServer::Impl {
     shared_.options.usual_host = format_endpoint(endpoint_);
     for (auto& loop : loops_)
       threads_.emplace_back([&loop = *loop] {
-        begin_serving_thread("canopy-http");
+        net::begin_serving_thread("canopy-http");
         loop.io.run();
       });
   }

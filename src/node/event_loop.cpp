@@ -1,6 +1,6 @@
 #include "node/event_loop.hpp"
 
-#include "base/thread.hpp"
+#include "net/thread.hpp"
 #include "node/signal_guard.hpp"
 
 namespace canopy::node {
@@ -8,7 +8,7 @@ namespace canopy::node {
 void EventLoop::start() {
   const SignalGuard guard;
   thread_ = std::thread([this] {
-    begin_serving_thread(name_);
+    net::begin_serving_thread(name_);
     context_.run();
   });
 }

@@ -10,8 +10,8 @@
 
 #include <canopy/options.hpp>
 
-#include "base/thread.hpp"
 #include "net/clock.hpp"
+#include "net/thread.hpp"
 #include "node/signal_guard.hpp"
 #include "store/damage.hpp"
 #include "store/memory_log.hpp"
@@ -92,6 +92,7 @@ store::Opened QueueService::open(const QueueServiceOptions& options) {
   }
   store::Options store;
   store.owner = options.owner;
+  store.log.begin_thread = [] { net::begin_serving_thread("canopy-log"); };
   store.store.memory_bytes = options.memory_bytes;
   store.store.on_problem = [this](const std::string& problem) {
     hand_over([&](Incoming& incoming) {
@@ -184,7 +185,7 @@ QueueService::Counters QueueService::counters() const {
 // --- The loop ---
 
 void QueueService::run() {
-  begin_serving_thread("canopy-storage");
+  net::begin_serving_thread("canopy-storage");
   MonoTime deadline = never;
   do {
     wait();

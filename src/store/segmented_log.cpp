@@ -5,8 +5,6 @@
 
 #include <canopy/error.hpp>
 
-#include "base/thread.hpp"
-
 namespace canopy::store {
 
 using boost::system::error_code;
@@ -87,7 +85,7 @@ void SegmentedLog::cut_before(std::uint64_t index) {
 }
 
 void SegmentedLog::run() {
-  begin_serving_thread("canopy-log");
+  if (options_.begin_thread) options_.begin_thread();
   Lock lock(mutex_);
   std::uint64_t cut_done = 0;
   for (;;) {

@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -38,6 +39,7 @@ struct LogOptions {
   // records are pending than were lately; enough of them never wait.
   std::chrono::microseconds gather_time{1000};
   std::size_t gather_enough = 32;
+  std::function<void()> begin_thread;  // the writer's, called on it first
 };
 
 // "00000000000003e8.log": segments sort by name. Nothing for another name.

@@ -1,7 +1,7 @@
 // How the threads that serve requests begin.
 #pragma once
 
-namespace canopy {
+namespace canopy::net {
 
 // Names the calling thread, for those who look at the process, and asks the
 // scheduler for short slices: such a thread does little at a time, and others wait
@@ -11,4 +11,4 @@ namespace canopy {
 // which nothing changes.
 void begin_serving_thread(const char* name) noexcept;
 
-}  // namespace canopy
+}  // namespace canopy::net

@@ -1,4 +1,4 @@
-#include "base/thread.hpp"
+#include "net/thread.hpp"
 
 #include <cstdint>
 #include <sys/prctl.h>
@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-namespace canopy {
+namespace canopy::net {
 
 namespace {
 
@@ -35,4 +35,4 @@ void begin_serving_thread(const char* name) noexcept {
   ::syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
-}  // namespace canopy
+}  // namespace canopy::net

@@ -1,4 +1,4 @@
-#include "base/thread.hpp"
+#include "net/thread.hpp"
 
 #include <array>
 #include <string>
@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
-namespace canopy {
+namespace canopy::net {
 namespace {
 
 TEST(Thread, NamesItself) {
@@ -20,4 +20,4 @@ TEST(Thread, NamesItself) {
 }
 
 }  // namespace
-}  // namespace canopy
+}  // namespace canopy::net
