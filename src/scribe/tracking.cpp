@@ -13,7 +13,7 @@ namespace canopy::scribe {
 namespace {
 
 // A child that has all at once answers long before.
-constexpr int ask_again_share = 2;  // of a heartbeat interval; doubles each time
+constexpr int ack_again_share = 2;  // of a heartbeat interval; doubles each time
 
 // How long somebody above may still ask.
 Duration remembered(std::uint32_t within_ms) {
@@ -69,7 +69,7 @@ void Tracking::begin(Group& group, const wire::Multicast& message, PeerRef asker
   if (group.lost) group.lost->add_to(begun.lost, round, now);
   await_children(begun, group, asker);
   if (begun.awaited().empty()) return finish(begun);
-  begun.pause = core_.config.heartbeat_interval / ask_again_share;
+  begun.pause = core_.config.heartbeat_interval / ack_again_share;
   look_at(begun, now + begun.pause);
 }
 
