@@ -1,9 +1,11 @@
 // Things that fall due, by key: one deadline each, earliest first, ties in key
-// order. Not thread-safe.
+// order. Takes no memory before the first one: a node has many such sets, most
+// of which stay empty. Not thread-safe.
 #pragma once
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 #include <vector>
@@ -17,40 +19,45 @@ class DeadlineSet {
  public:
   // Sets or moves the key's deadline.
   void schedule(const Key& key, MonoTime deadline) {
-    const auto [entry, added] = deadlines_.try_emplace(key, deadline);
+    if (!entries_) entries_ = std::make_unique<Entries>();
+    const auto [entry, added] = entries_->deadlines.try_emplace(key, deadline);
     if (!added) {
-      order_.erase({entry->second, key});
+      entries_->order.erase({entry->second, key});
       entry->second = deadline;
     }
-    order_.insert({deadline, key});
+    entries_->order.insert({deadline, key});
   }
 
   void cancel(const Key& key) {
-    const auto entry = deadlines_.find(key);
-    if (entry == deadlines_.end()) return;
-    order_.erase({entry->second, key});
-    deadlines_.erase(entry);
+    if (!contains(key)) return;
+    const auto entry = entries_->deadlines.find(key);
+    entries_->order.erase({entry->second, key});
+    entries_->deadlines.erase(entry);
   }
 
-  std::size_t size() const noexcept { return deadlines_.size(); }
-  bool contains(const Key& key) const { return deadlines_.contains(key); }
+  std::size_t size() const noexcept { return entries_ ? entries_->deadlines.size() : 0; }
+  bool contains(const Key& key) const { return entries_ && entries_->deadlines.contains(key); }
 
-  MonoTime next() const { return order_.empty() ? never : order_.begin()->first; }
+  MonoTime next() const { return size() == 0 ? never : entries_->order.begin()->first; }
 
   // Takes out everything that is due now.
   std::vector<Key> take_due(MonoTime now) {
     std::vector<Key> due;
-    while (!order_.empty() && order_.begin()->first <= now) {
-      due.push_back(order_.begin()->second);
-      deadlines_.erase(due.back());
-      order_.erase(order_.begin());
+    while (size() > 0 && next() <= now) {
+      const auto first = entries_->order.begin();
+      due.push_back(first->second);
+      entries_->deadlines.erase(first->second);
+      entries_->order.erase(first);
     }
     return due;
   }
 
  private:
-  std::map<Key, MonoTime> deadlines_;
-  std::set<std::pair<MonoTime, Key>> order_;
+  struct Entries {
+    std::map<Key, MonoTime> deadlines;
+    std::set<std::pair<MonoTime, Key>> order;
+  };
+  std::unique_ptr<Entries> entries_;
 };
 
 }  // namespace canopy::scribe
