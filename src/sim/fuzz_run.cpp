@@ -85,6 +85,7 @@ class FuzzRun final : public Observer {
   void publish(NodeIndex node, std::uint32_t group);
   void publish_tracked(NodeIndex node, std::uint32_t group, const std::string& text,
                        std::function<void(const scribe::PublishOutcome&)> told);
+  bool has_two_roots(const Id& group) const;
   void create_ordered_groups();
   Received process(NodeIndex node) const;
   void fault_links(const Act& act);
@@ -357,17 +358,29 @@ void FuzzRun::publish_tracked(NodeIndex node, std::uint32_t group, const std::st
   const Duration within = track_random_.chance(0.5) ? Duration::zero() : Duration(4s);
   simulation_->peer(node).scribe().publish(
       group_name(group), wire::AckMode::members, Buffer::copy_of(text),
-      [this, id, before = track_.members(id),
+      [this, id, before = track_.members(id), parted = has_two_roots(id),
        told = std::move(told)](const scribe::PublishOutcome& outcome) {
+        const bool told_of_all = !parted && !has_two_roots(id);
         if (outcome.error) {
           order_.publish_failed(outcome.id);
-        } else if (simulation_->now() >= forgetful_until_) {
+        } else if (told_of_all && simulation_->now() >= forgetful_until_) {
           track_.answered(before, id, outcome.id, outcome.reach);
           for (std::string& finding : track_.take_findings()) find(std::move(finding));
         }
         told(outcome);
       },
       within);
+}
+
+// While the ring is parted: what is told of one root's tree says nothing of the other's.
+bool FuzzRun::has_two_roots(const Id& group) const {
+  unsigned roots = 0;
+  for (NodeIndex node = 0; node < started_.size(); ++node) {
+    if (!started_[node] || simulation_->stopped(node)) continue;
+    const auto view = simulation_->peer(node).scribe().view(group);
+    if (view && view->root) ++roots;
+  }
+  return roots > 1;
 }
 
 // By the founder, who is alone: nobody can have joined them as unordered ones.

@@ -2,7 +2,8 @@
 // is a member, and by who got what.
 //
 // When a publisher is told that its message is complete, every process that was
-// a member before it was published, and is one still, has got it; and it is never
+// a member before it was published, and is one still, has got it (unless the group
+// has two roots, which is not asked about here); and it is never
 // told of more members than have got it.
 #pragma once
 
