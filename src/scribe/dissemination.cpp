@@ -122,7 +122,11 @@ void Dissemination::send_again(std::uint64_t sequence) {
     roots_known_.forget(pending->message.group, pending->sent_to);
     pending->sent_to = {};
   }
-  pending->message.after = pending_.last_before(pending->message.group, sequence);
+  // What has its place gets no other from a root that has taken over since and does
+  // not know it: it is to come after itself.
+  const bool has_place = polls && pending->placed->ordered;
+  pending->message.after =
+      has_place ? sequence : pending_.last_before(pending->message.group, sequence);
   if (pending->message.within_ms != 0) pending->message.within_ms = time_left(*pending);
   const Duration pause =
       polls ? core_.config.request_timeout / poll_share : core_.config.request_retry_interval;
