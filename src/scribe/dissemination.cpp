@@ -188,7 +188,9 @@ void Dissemination::peer_failed(PeerRef peer) {
   for (const std::uint64_t sequence : pending_.sent_to(peer)) {
     PendingPublish& pending = *pending_.find(sequence);
     pending.root_failed = true;
-    pending.placed.reset();  // whoever is the root now may not have it
+    // Whoever is the root now may not have it. But in an order its place counts, even
+    // if it got lost with that root: another one would be behind later messages.
+    if (pending.placed && !pending.placed->ordered) pending.placed.reset();
   }
   avoid(peer);
 }
