@@ -76,7 +76,7 @@ void Dissemination::publish(const wire::GroupName& name, wire::AckMode ack, Buff
     const Duration time =
         tracked ? tracked_time(core_.config, within) : core_.config.request_timeout;
     PendingPublish pending{
-        message, waits ? std::move(done) : PublishCompletion{}, root, now + time, false, {}};
+        message, waits ? std::move(done) : PublishCompletion{}, root, now + time, false, false, {}};
     if (tracked) message.within_ms = pending.message.within_ms = time_left(pending);
     const MonoTime look_at =
         core_.config.maintenance ? now + core_.config.request_retry_interval : never;
@@ -124,7 +124,7 @@ void Dissemination::send_again(std::uint64_t sequence) {
   }
   // What has its place gets no other from a root that has taken over since and does
   // not know it: it is to come after itself.
-  const bool has_place = polls && pending->placed->ordered;
+  const bool has_place = pending->overtaken || (polls && pending->placed->ordered);
   pending->message.after =
       has_place ? sequence : pending_.last_before(pending->message.group, sequence);
   if (pending->message.within_ms != 0) pending->message.within_ms = time_left(*pending);
@@ -165,8 +165,18 @@ void Dissemination::take_answer(const wire::PublishAck& ack) {
   if (ack.root && ack.error == 0 && ack.root != core_.self) {
     roots_known_.set(pending->message.group, ack.root, core_.now(), ack.ordered);
   }
+  if (ack.ordered && ack.error == 0) mark_overtaken(pending->message.after);
   if (!ack.pending) return finish(ack.id.sequence, ack);
   if (pending->message.ack == wire::AckMode::members) wait_on(*pending, ack);
+}
+
+// The root gives a message its place once it knows the one that it comes after: so
+// that has its place as well, though word of it got lost.
+void Dissemination::mark_overtaken(std::uint64_t sequence) {
+  for (PendingPublish* pending = pending_.find(sequence); pending && !pending->overtaken;
+       pending = pending_.find(pending->message.after)) {
+    pending->overtaken = true;
+  }
 }
 
 // The root has it.

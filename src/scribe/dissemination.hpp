@@ -78,6 +78,7 @@ class Dissemination {
   void send_again(std::uint64_t sequence);
   void finish(std::uint64_t sequence, const wire::PublishAck& ack);
   void take_answer(const wire::PublishAck& ack);
+  void mark_overtaken(std::uint64_t sequence);
   void wait_on(PendingPublish& pending, const wire::PublishAck& ack);
   void answer(PeerRef origin, const wire::PublishAck& ack);
   std::uint32_t time_left(const PendingPublish& pending) const;

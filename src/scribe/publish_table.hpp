@@ -25,6 +25,7 @@ struct PendingPublish {
   PeerRef sent_to;         // directly; empty if it was routed
   MonoTime deadline{};
   bool root_failed = false;  // since it was sent first
+  bool overtaken = false;    // a later one that comes after it has its place
   // ack members: the root has said that it has it, and will say more.
   std::optional<wire::PublishAck> placed = {};
 };
