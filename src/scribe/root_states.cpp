@@ -30,7 +30,7 @@ bool Roots::keep(const wire::GroupState& state) {
   }
   if (record->own && *core_.find(state.group)->name() != record->state.name) {
     // Two groups of one id, founded apart: this node's has lost.
-    record->own = false;
+    record->own = record->doubted = false;
     tree_.fail(state.group, wire::JoinRefusal::name_conflict);
   }
   plan_refresh();
@@ -171,7 +171,7 @@ bool Roots::is_leaving(PeerRef peer) const {
 // This node leaves.
 void Roots::hand_over_or_drop(const Id& id, RootRecord& record) {
   if (const PeerRef next = successor(id)) return begin_handover(id, record, next);
-  record.own = false;
+  record.own = record.doubted = false;
   core_.find(id)->step_down();
   tree_.prune(id);
 }

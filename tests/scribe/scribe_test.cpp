@@ -192,21 +192,38 @@ TEST_F(ScribeTest, BoundsAreTold) {
   EXPECT_EQ(net.join(refs[0], {"news", "ann"}), errc::limit);
 }
 
-TEST_F(ScribeTest, OnlyOneOfTwoNamesWithTheSameIdIsServed) {
-  // In a short id space two names meet soon.
+// In a short id space two names meet soon.
+std::pair<std::string, std::string> two_names_of_one_id(unsigned id_bits) {
+  std::map<Id, std::string> seen;
+  for (int i = 0;; ++i) {
+    const std::string name = "group-" + std::to_string(i);
+    const auto [entry, fresh] = seen.try_emplace(group_id({name, ""}, id_bits), name);
+    if (!fresh) return {entry->second, name};
+  }
+}
+
+TEST_F(ScribeTest, ARootThatWasStoppedCanLoseItsGroupToAnotherOfTheSameId) {
   net.config.pastry.id_bits = 8;
   net.config.pastry.b = 2;
-  std::map<Id, std::string> seen;
-  std::string one;
-  std::string other;
-  for (int i = 0; other.empty(); ++i) {
-    const std::string name = "group-" + std::to_string(i);
-    const auto [entry, fresh] = seen.try_emplace(group_id({name, ""}, 8), name);
-    if (!fresh) {
-      one = entry->second;
-      other = name;
-    }
-  }
+  const auto [one, other] = two_names_of_one_id(8);
+  build(8);
+  EXPECT_FALSE(net.join(refs[0], {one, ""}));
+  const Id shared = group_id({one, ""}, 8);
+  Box& root = net[net.roots(shared).front()];
+  net.hang(root.ref);
+  net.run_for(2s);
+  net.wake_up(root.ref);
+  const PeerRef from = root.ref == refs[0] ? refs[1] : refs[0];
+  const wire::GroupState state{shared, {other, ""}, wire::GroupMode::best_effort, 1000, 1};
+  root.peer->receive(from, wire::RootStates{1, true, {state}});
+  ASSERT_TRUE(root.scribe().view(shared));
+  EXPECT_EQ(root.scribe().view(shared)->name.name, other);
+}
+
+TEST_F(ScribeTest, OnlyOneOfTwoNamesWithTheSameIdIsServed) {
+  net.config.pastry.id_bits = 8;
+  net.config.pastry.b = 2;
+  const auto [one, other] = two_names_of_one_id(8);
   build(8);
   refs.erase(std::unique(refs.begin(), refs.end()), refs.end());
   EXPECT_FALSE(net.join(refs[0], {one, ""}));

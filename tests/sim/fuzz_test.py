@@ -33,6 +33,9 @@ class Fuzz(unittest.TestCase):
         for seed in (
                 "290",  # an old root that was adopted as a child and never joined
                 "137",  # a forwarder whose only child turned out to be its ancestor
+                "28",  # a root that was stopped served what another had served meanwhile
+                "1532",  # a tracked message was placed again by the next root
+                "1644",  # so was one whose acknowledgement was lost, behind its successor
                 "79",  # two roots, of which one left the other's tree as if it were in another
         ):
             result = fuzz("--seeds", seed)
