@@ -89,6 +89,8 @@ void add_trees(Names& names, const scribe::Counters& trees) {
   names.add("tree.loops_found", trees.loops_found);
   names.add("tree.leaves_sent", trees.leaves_sent);
   names.add("tree.parents_lost", trees.parents_lost);
+  names.add("tree.quiet_parents_asked", trees.quiet_parents_asked);
+  names.add("tree.mute_parents_left", trees.mute_parents_left);
   names.add("tree.children_expired", trees.children_expired);
   names.add("tree.children_struck", trees.children_struck);
   names.add("tree.children_dropped", trees.children_dropped);

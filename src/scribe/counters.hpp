@@ -14,7 +14,9 @@ struct Counters {
   std::uint64_t loops_refused = 0;  // JOINs from a node on the own root path
   std::uint64_t loops_found = 0;    // this node saw itself in its root path
   std::uint64_t leaves_sent = 0;
-  std::uint64_t parents_lost = 0;  // silent or failed, per group
+  std::uint64_t parents_lost = 0;         // silent or failed, per group
+  std::uint64_t quiet_parents_asked = 0;  // traffic from them had stopped
+  std::uint64_t mute_parents_left = 0;    // had not answered, per group
   std::uint64_t children_expired = 0;
   std::uint64_t children_struck = 0;    // by failure or repair
   std::uint64_t children_dropped = 0;   // told to move below a sibling

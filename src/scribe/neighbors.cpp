@@ -74,15 +74,17 @@ void Neighbors::heard_from_parent(PeerRef peer, MonoTime now) noexcept {
   if (Neighbor* neighbor = find(peer)) heard(*neighbor, now);
 }
 
-void Neighbors::heard(Neighbor& neighbor, MonoTime now) noexcept {
+void Neighbors::heard(Neighbor& neighbor, MonoTime now) const noexcept {
+  neighbor.traffic.heard(now - neighbor.heard_parent, config_.heartbeat_interval);
   neighbor.heard_parent = now;
   neighbor.doubted = false;
 }
 
 void Neighbors::start_over(MonoTime now) noexcept {
   for (Neighbor& neighbor : table_) {
-    heard(neighbor, now);
-    neighbor.heard_child = now;
+    neighbor.heard_parent = neighbor.heard_child = now;
+    neighbor.doubted = false;
+    neighbor.traffic.listen_anew();
   }
 }
 
@@ -128,6 +130,7 @@ Neighbors::Due Neighbors::take_due(MonoTime now) {
       }
       neighbor.sent = neighbor.told = now;
     }
+    watch_traffic(neighbor, now, due);
     if (parent_doubtful_at(neighbor) <= now) {
       due.doubtful_parents.push_back(neighbor.peer);
       neighbor.doubted = true;
@@ -143,6 +146,21 @@ Neighbors::Due Neighbors::take_due(MonoTime now) {
     next_deadline_ = std::min(next_deadline_, deadline_of(neighbor));
   }
   return due;
+}
+
+void Neighbors::watch_traffic(Neighbor& neighbor, MonoTime now, Due& due) const {
+  if (parent_quiet_at(neighbor) <= now) {
+    due.quiet_parents.push_back(neighbor.peer);
+    neighbor.traffic.ask(now);
+  } else if (neighbor.traffic.answer_due(config_.heartbeat_interval) <= now) {
+    due.mute_parents.push_back(neighbor.peer);
+    neighbor.traffic.conclude();
+  }
+}
+
+std::size_t Neighbors::edges_from(PeerRef parent) const noexcept {
+  const Neighbor* neighbor = find(parent);
+  return neighbor ? neighbor->child_of.count : 0;
 }
 
 void Neighbors::collect_peers(std::vector<PeerRef>& in_use) const {
@@ -183,13 +201,20 @@ MonoTime Neighbors::parent_silent_at(const Neighbor& neighbor) const noexcept {
   return parent_missed_at(neighbor, config_.heartbeats_missed);
 }
 
+MonoTime Neighbors::parent_quiet_at(const Neighbor& neighbor) const noexcept {
+  if (neighbor.child_of.empty()) return never;
+  return neighbor.traffic.quiet_at(neighbor.heard_parent, config_.heartbeat_interval);
+}
+
 MonoTime Neighbors::child_silent_at(const Neighbor& neighbor) const noexcept {
   return neighbor.parent_of.empty() ? never : neighbor.heard_child + config_.child_expiry;
 }
 
 MonoTime Neighbors::deadline_of(const Neighbor& neighbor) const noexcept {
-  return std::min({heartbeat_due(neighbor), parent_doubtful_at(neighbor),
-                   parent_silent_at(neighbor), child_silent_at(neighbor)});
+  return std::min({heartbeat_due(neighbor), parent_quiet_at(neighbor),
+                   neighbor.traffic.answer_due(config_.heartbeat_interval),
+                   parent_doubtful_at(neighbor), parent_silent_at(neighbor),
+                   child_silent_at(neighbor)});
 }
 
 }  // namespace canopy::scribe

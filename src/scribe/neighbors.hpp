@@ -16,6 +16,7 @@
 #include "base/time.hpp"
 #include "scribe/config.hpp"
 #include "scribe/edge_set.hpp"
+#include "scribe/traffic_watch.hpp"
 #include "wire/scribe_messages.hpp"
 
 namespace canopy::scribe {
@@ -50,6 +51,8 @@ class Neighbors {
 
   struct Due {
     std::vector<PeerRef> heartbeats;        // to send
+    std::vector<PeerRef> quiet_parents;     // sent all the time until now: to be asked
+    std::vector<PeerRef> mute_parents;      // have not spoken since they were
     std::vector<PeerRef> doubtful_parents;  // one more missed heartbeat and they are lost
     std::vector<PeerRef> silent_parents;    // lost; told once until heard again
     std::vector<PeerRef> silent_children;   // expired
@@ -60,6 +63,8 @@ class Neighbors {
   MonoTime next_deadline() const noexcept { return next_deadline_; }
 
   std::size_t size() const noexcept { return table_.size(); }
+  // Edges from it as a parent, over all groups.
+  std::size_t edges_from(PeerRef parent) const noexcept;
   // Edges to children, over all groups.
   std::size_t children_entries() const noexcept { return children_entries_; }
   bool contains(PeerRef peer) const noexcept { return find(peer) != nullptr; }
@@ -77,9 +82,11 @@ class Neighbors {
     MonoTime told{};          // the latest heartbeat to it
     MonoTime heard_parent{};  // from it as a parent
     MonoTime heard_child{};   // from it as a child
+    TrafficWatch traffic;     // from it as a parent
   };
 
-  static void heard(Neighbor& neighbor, MonoTime now) noexcept;
+  void heard(Neighbor& neighbor, MonoTime now) const noexcept;
+  void watch_traffic(Neighbor& neighbor, MonoTime now, Due& due) const;
   static EdgeSet& edges(Neighbor& neighbor, Side side) noexcept;
   void start_over(MonoTime now) noexcept;
   Neighbor* find(PeerRef peer) noexcept;
@@ -89,13 +96,16 @@ class Neighbors {
   MonoTime parent_missed_at(const Neighbor& neighbor, unsigned heartbeats) const noexcept;
   MonoTime parent_doubtful_at(const Neighbor& neighbor) const noexcept;
   MonoTime parent_silent_at(const Neighbor& neighbor) const noexcept;
+  MonoTime parent_quiet_at(const Neighbor& neighbor) const noexcept;
   MonoTime child_silent_at(const Neighbor& neighbor) const noexcept;
   MonoTime deadline_of(const Neighbor& neighbor) const noexcept;
 
   const Config& config_;
   std::vector<Neighbor> table_;  // by PeerRef
   std::size_t children_entries_ = 0;
-  MonoTime next_deadline_ = never;  // at the latest; may be earlier than need be
+  // At the latest, but for the first pause of a parent that has been sending for less
+  // than a heartbeat interval; may be earlier than need be.
+  MonoTime next_deadline_ = never;
 };
 
 }  // namespace canopy::scribe

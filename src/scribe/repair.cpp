@@ -9,6 +9,10 @@ namespace {
 
 // Orphans of one parent do not all speak at the same moment.
 constexpr int rejoin_spread_share = 10;  // of a heartbeat interval
+// A false alarm costs a JOIN for each of a parent's edges: with more it is not worth it.
+constexpr std::size_t early_edges_max = 64;
+// Round trips that fit the time for an answer.
+constexpr int round_trips_min = 3;
 
 }  // namespace
 
@@ -19,6 +23,8 @@ void Repair::tick() {
     ++core_.counters.heartbeats_sent;
     core_.send(peer, core_.neighbors.heartbeat_for(peer));
   }
+  for (const PeerRef peer : due.quiet_parents) ask(peer);
+  for (const PeerRef peer : due.mute_parents) leave_early(peer);
   for (const PeerRef peer : due.doubtful_parents) doubt(peer);
   for (const PeerRef peer : due.silent_parents) {
     tree_.parent_lost(peer, Tree::Loss::silent,
@@ -28,6 +34,35 @@ void Repair::tick() {
     ++core_.counters.children_expired;
     for (const Id& id : shared_groups(peer, Side::parent_of)) tree_.strike_child(id, peer);
   }
+}
+
+// Whatever it answers is a sign of life to Pastry. Roots are replaced by their
+// neighbours on the ring, not by their children, and in their own time.
+void Repair::ask(PeerRef parent) {
+  const Duration for_answer = core_.config.heartbeat_interval / TrafficWatch::patience_share;
+  const auto round_trip = core_.pastry.round_trip(parent);
+  if (!round_trip || *round_trip * round_trips_min > for_answer) return;
+  if (core_.neighbors.edges_from(parent) > early_edges_max) return;
+  if (groups_below(parent).empty()) return;
+  ++core_.counters.quiet_parents_asked;
+  core_.pastry.suspect(parent);
+}
+
+void Repair::leave_early(PeerRef parent) {
+  if (!core_.pastry.suspected(parent)) return;
+  for (const Id& id : groups_below(parent)) {
+    ++core_.counters.mute_parents_left;
+    tree_.give_up_parent(id, parent);
+  }
+}
+
+// Of which it is the parent, but not the root.
+std::vector<Id> Repair::groups_below(PeerRef parent) const {
+  std::vector<Id> groups;
+  for (const auto& [id, group] : core_.groups) {
+    if (group.parent() == parent && group.root_path().size() > 1) groups.push_back(id);
+  }
+  return groups;
 }
 
 // Pastry replaces a root only when its neighbours have found it dead. They
@@ -99,7 +134,7 @@ void Repair::settle_as_parent(PeerRef child, const wire::GroupSetPage& page) {
 void Repair::settle_as_child(PeerRef parent, const wire::GroupSetPage& page) {
   const PageComparison groups = compare(page, shared_groups(parent, Side::child_of));
   for (const Id& id : groups.only_theirs) tree_.disclaim(parent, id);
-  for (const Id& id : groups.only_ours) tree_.parent_disowned(id, parent);
+  for (const Id& id : groups.only_ours) tree_.give_up_parent(id, parent);
 }
 
 }  // namespace canopy::scribe

@@ -1,5 +1,6 @@
 // Keeping both ends of every tree edge of one mind: heartbeats, silence, and the
-// exchange of group sets where hashes differ.
+// exchange of group sets where hashes differ. A parent that stops in the middle
+// of traffic, and does not answer either, is left before its heartbeats are missed.
 //
 // The child's word decides: an entry that the child does not know is struck, a
 // child that the parent does not know looks for a parent again.
@@ -23,6 +24,9 @@ class Repair {
   void tick();
 
  private:
+  void ask(PeerRef parent);
+  void leave_early(PeerRef parent);
+  std::vector<Id> groups_below(PeerRef parent) const;
   void doubt(PeerRef parent);
   void send_pages(PeerRef to, Side side);
   std::vector<Id> shared_groups(PeerRef peer, Side side) const;

@@ -57,8 +57,8 @@ class Tree {
   };
   // Every group of this parent looks for another one, within `spread`.
   void parent_lost(PeerRef peer, Loss loss, Duration spread);
-  // In one group, the parent says that it is none.
-  void parent_disowned(const Id& id, PeerRef peer);
+  // In one group: the parent says that it is none, or says nothing.
+  void give_up_parent(const Id& id, PeerRef peer);
   void parent_failed(const Id& id, PeerRef peer);
   void child_lost(PeerRef peer);
   // One edge only, by repair.

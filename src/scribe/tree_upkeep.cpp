@@ -106,7 +106,7 @@ void Tree::parent_lost(PeerRef peer, Loss loss, Duration spread) {
   for (const Id& id : groups_where(peer)) lose_parent(*core_.find(id), id, loss, spread);
 }
 
-void Tree::parent_disowned(const Id& id, PeerRef peer) {
+void Tree::give_up_parent(const Id& id, PeerRef peer) {
   Group* group = core_.find(id);
   if (group && group->parent() == peer) lose_parent(*group, id, Loss::silent, Duration::zero());
 }
@@ -141,7 +141,7 @@ void Tree::strike_child(const Id& id, PeerRef peer) {
 }
 
 void Tree::on_orphaned(PeerRef from, const wire::Orphaned& orphaned) {
-  parent_disowned(orphaned.group, from);
+  give_up_parent(orphaned.group, from);
 }
 
 // --- Changing roles ---

@@ -79,6 +79,33 @@ TEST_P(FailureTest, MembersHearAgainSoonAfterAForwarderHangs) {
   expect_no_duplicates();
 }
 
+TEST_P(FailureTest, ABusyGroupDoesNotWaitForTheHeartbeatsOfAForwarderThatHangs) {
+  grow(40);
+  const PeerRef publisher = outsider();
+  publish_for(3s, publisher, wire::AckMode::none, 5ms);
+  const MonoTime then = net.now();
+  net.hang(forwarder_with_children());
+  publish_for(3s, publisher, wire::AckMode::none, 5ms);
+  EXPECT_EQ(whole_again(then, net.now()) - then, 0s);
+  expect_no_duplicates();
+}
+
+TEST_P(FailureTest, APauseOfThePublisherCostsABusyGroupNoParent) {
+  grow(40);
+  const PeerRef publisher = outsider();
+  for (int i = 0; i < 3; ++i) {
+    publish_for(2s, publisher, wire::AckMode::none, 5ms);
+    net.run_for(2s);
+  }
+  std::uint64_t asked = 0;
+  for (const PeerRef ref : listeners()) {
+    const Counters& counters = net[ref].scribe().counters();
+    EXPECT_EQ(counters.parents_lost, 0U);
+    asked += counters.quiet_parents_asked;
+  }
+  EXPECT_GT(asked, 0U);
+}
+
 TEST_P(FailureTest, MembersHearAgainSoonAfterTheRootIsKilled) {
   grow(40);
   const PeerRef publisher = outsider();

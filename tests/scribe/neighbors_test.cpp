@@ -21,11 +21,25 @@ class NeighborsTest : public testing::Test {
     for (MonoTime now = from + 50ms; now <= to; now += 50ms) {
       const Neighbors::Due due = neighbors.take_due(now);
       append(all.heartbeats, due.heartbeats);
+      append(all.quiet_parents, due.quiet_parents);
+      append(all.mute_parents, due.mute_parents);
       append(all.doubtful_parents, due.doubtful_parents);
       append(all.silent_parents, due.silent_parents);
       append(all.silent_children, due.silent_children);
     }
     return all;
+  }
+
+  // So many multicasts from a parent, for longer than a heartbeat interval; gives the time of
+  // the last.
+  MonoTime traffic_from(PeerRef parent, MonoTime from, Duration gap, int count) {
+    MonoTime now = from;
+    for (int i = 0; i < count; ++i) {
+      now += gap;
+      neighbors.heard_from_parent(parent, now);
+      neighbors.take_due(now);
+    }
+    return now;
   }
 
   Config config;
@@ -84,6 +98,32 @@ TEST_F(NeighborsTest, AParentIsDoubtfulOnceBeforeItIsLost) {
   neighbors.heard_from_parent(ann, start + 2s);
   EXPECT_TRUE(run(start + 2s, start + 3200ms).doubtful_parents.empty());
   EXPECT_EQ(run(start + 3200ms, start + 3250ms).doubtful_parents, std::vector{ann});
+}
+
+TEST_F(NeighborsTest, AParentThatStopsInTheMiddleOfTrafficIsAskedAndIsMuteUnlessItSpeaks) {
+  neighbors.add(ann, Side::child_of, prices, start);
+  const MonoTime last = traffic_from(ann, start, 5ms, 400);
+  const Neighbors::Due asked = run(last, last + 150ms);
+  EXPECT_EQ(asked.quiet_parents, std::vector{ann});
+  EXPECT_TRUE(asked.mute_parents.empty());
+  EXPECT_EQ(run(last + 150ms, last + 250ms).mute_parents, std::vector{ann});
+  const Neighbors::Due later = run(last + 250ms, last + 1s);
+  EXPECT_TRUE(later.quiet_parents.empty());
+  EXPECT_TRUE(later.mute_parents.empty());
+}
+
+TEST_F(NeighborsTest, AParentThatSpeaksAfterItWasAskedIsNotMute) {
+  neighbors.add(ann, Side::child_of, prices, start);
+  const MonoTime last = traffic_from(ann, start, 5ms, 400);
+  EXPECT_EQ(run(last, last + 150ms).quiet_parents, std::vector{ann});
+  neighbors.heard_from_parent(ann, last + 160ms);
+  EXPECT_TRUE(run(last + 150ms, last + 250ms).mute_parents.empty());
+}
+
+TEST_F(NeighborsTest, AParentWithLittleTrafficIsNeverAsked) {
+  neighbors.add(ann, Side::child_of, prices, start);
+  const MonoTime last = traffic_from(ann, start, 100ms, 100);
+  EXPECT_TRUE(run(last, last + 1200ms).quiet_parents.empty());
 }
 
 TEST_F(NeighborsTest, AProcessThatSleptListensAnewBeforeItBlamesAnybody) {
