@@ -45,9 +45,11 @@ class Pastry::Receiver {
   }
   void operator()(wire::Routed& routed) { pastry_.on_routed(from_, std::move(routed)); }
 
-  // What is for the layer above was a sign of life all the same.
+  // What is for the layer above may come from a leaf that this node lacks.
   template <typename Other>
-  void operator()(Other&) {}
+  void operator()(Other&) {
+    pastry_.welcome(from_);
+  }
 
  private:
   Pastry& pastry_;

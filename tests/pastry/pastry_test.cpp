@@ -337,6 +337,25 @@ TEST(Pastry, PeersEvictedByACutBetweenThemMeetAgain) {
       network.run_until([&] { return network.leaf_sets_exact(); }, std::chrono::minutes(3)));
 }
 
+TEST(Pastry, APeerThatShouldBeALeafBecomesOneByWhateverItSays) {
+  TestNetwork network{Config{}, 10};
+  network.grow(20);
+  network.run_for(std::chrono::seconds(2));
+  Pastry& one = *network.ring()[3]->pastry;
+  const PeerRef other = network.ring()[4]->pastry->self();
+  one.forget(other);
+  ASSERT_FALSE(one.leaf_set().contains(other));
+  bool asked = false;
+  network.censor = [&](PeerRef, PeerRef to, const wire::Message& message) {
+    asked |= to == other && std::holds_alternative<wire::LeafProbe>(message);
+    return false;
+  };
+  one.receive(other, wire::TreeHeartbeat{});
+  EXPECT_TRUE(asked);
+  network.run_for(std::chrono::milliseconds(200));
+  EXPECT_TRUE(one.leaf_set().contains(other));
+}
+
 TEST(Pastry, DeadPeersAreNotBroughtBackByHearsay) {
   TestNetwork network{Config{}, 12};
   network.grow(40);
