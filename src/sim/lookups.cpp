@@ -12,12 +12,6 @@ using namespace std::chrono_literals;
 
 constexpr Duration answer_deadline = 60s;
 
-Id random_id(unsigned bits, Random& random) {
-  Id::Bytes bytes{};
-  for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random.below(256));
-  return Id::from_bytes(bytes).truncated(bits);
-}
-
 // Follows the traces that it is told about; a trace's nonce is its number plus one.
 class Follower final : public Observer {
  public:
@@ -54,12 +48,18 @@ class Follower final : public Observer {
 
 }  // namespace
 
+Id random_key(unsigned id_bits, Random& random) {
+  Id::Bytes bytes{};
+  for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random.below(256));
+  return Id::from_bytes(bytes).truncated(id_bits);
+}
+
 std::vector<Lookup> random_lookups(std::size_t count, std::size_t nodes, unsigned id_bits,
                                    Random random) {
   std::vector<Lookup> lookups;
   for (std::size_t i = 0; i < count; ++i) {
     const auto origin = static_cast<NodeIndex>(random.below(nodes));
-    lookups.push_back({origin, i % 2 == 1 ? lookups.back().key : random_id(id_bits, random)});
+    lookups.push_back({origin, i % 2 == 1 ? lookups.back().key : random_key(id_bits, random)});
   }
   return lookups;
 }

@@ -18,6 +18,8 @@ struct Lookup {
   Id key;
 };
 
+Id random_key(unsigned id_bits, Random& random);
+
 // Keys are used twice, from two nodes each.
 std::vector<Lookup> random_lookups(std::size_t count, std::size_t nodes, unsigned id_bits,
                                    Random random);

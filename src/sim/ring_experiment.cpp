@@ -45,6 +45,7 @@ SimulationConfig RingExperiment::config(bool maintenance) const {
   SimulationConfig config;
   config.seed = options_.seed;
   config.encode = options_.encode;
+  config.refusals = options_.refusals;
   config.overlay.pastry = pastry::Config::wan();
   config.overlay.scribe = options_.scribe;
   config.overlay.pastry.maintenance = maintenance;
@@ -55,6 +56,12 @@ SimulationConfig RingExperiment::config(bool maintenance) const {
 void RingExperiment::add_node(Simulation& simulation, NodeIndex node) const {
   const std::string name = node_name(node);
   simulation.add_node(name, Id::hash_of(name, simulation.overlay_config().pastry.id_bits));
+}
+
+NodeIndex RingExperiment::add_node() {
+  const HostIndex host = internet_.attach(random_);
+  add_node(*simulation_, host);
+  return host;
 }
 
 RingGrowth RingExperiment::grow() {

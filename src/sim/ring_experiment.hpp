@@ -26,6 +26,7 @@ struct RingOptions {
   double join_rate = 0;  // joins a second; 0: nodes / 300
   scribe::Config scribe = scribe::Config::wan();
   bool encode = false;
+  bool refusals = true;  // as in SimulationConfig
   std::ostream* trace = nullptr;
 };
 
@@ -42,7 +43,10 @@ class RingExperiment {
   RingGrowth grow();       // until all are active, or evidently will never be
   Findings check() const;  // of the leaf sets
   LookupResults look_up();
+  // One more node, on a host of its own; in no ring yet.
+  NodeIndex add_node();
   Simulation& simulation() { return *simulation_; }
+  const Simulation& simulation() const { return *simulation_; }
   const TransitStub& internet() const { return internet_; }
 
   // The lookups of look_up() in the same ring with ideal tables, in place of the

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "sim/churn_experiment.hpp"
 #include "sim/ring_experiment.hpp"
 #include "sim/scribe_experiment.hpp"
 
@@ -29,6 +30,14 @@ struct ScribeCommand {
   bool json = false;
 };
 
+struct ChurnCommand {
+  sim::ChurnOptions options;
+  double hours = 10;
+  std::string trace;
+  std::string plot;  // a file
+  bool json = false;
+};
+
 struct FuzzCommand {
   std::string seeds;
   std::string trace;
@@ -45,6 +54,7 @@ struct TraceHashCommand {
 int run(const ScenarioCommand& command);
 int run(const RingCommand& command);
 int run(const ScribeCommand& command);
+int run(const ChurnCommand& command);
 int run(const FuzzCommand& command);
 int run(const TraceHashCommand& command);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -175,6 +176,66 @@ void add_scribe_command(cli::Command program, int& status) {
   parser.action([command, &status] { status = run(*command); });
 }
 
+// "90s", "5m" or "2.3h".
+std::string read_time(const std::string& text, Duration& time) {
+  constexpr double seconds_max = 1e7;
+  const std::map<char, double> units{{'s', 1}, {'m', 60}, {'h', 3600}};
+  const auto unit = text.empty() ? units.end() : units.find(text.back());
+  double number = 0;
+  if (unit != units.end() &&
+      read_number(text.substr(0, text.size() - 1), number, {1e-3, seconds_max}).empty() &&
+      number * unit->second >= 1 && number * unit->second <= seconds_max) {
+    time = Duration(static_cast<std::int64_t>(number * unit->second * 1e6));
+    return {};
+  }
+  return fmt::format("'{}' is no time of a second or more, like 90s, 5m or 2.3h", text);
+}
+
+void add_churn_command(cli::Command program, int& status) {
+  const auto command = std::make_shared<ChurnCommand>();
+  cli::Command parser = program.command(
+      "churn",
+      "Let nodes come and go all the time, and measure lost and wrong deliveries and upkeep");
+  sim::ChurnOptions& options = command->options;
+  const auto add_time = [&](const std::string& name, Duration& time, const std::string& help,
+                            const std::string& by_default) {
+    parser
+        .option_read_by(
+            name, [&time](const std::string& text) { return read_time(text, time); }, help)
+        .value_name("TIME")
+        .show_default(by_default);
+  };
+  add_number(parser, "--nodes", options.nodes, {8, 200'000}, "How many nodes there are on average")
+      .show_default(fmt::format("{}", options.nodes));
+  add_time("--session", options.session, "How long a node stays on average", "2.3h");
+  add_number(parser, "--hours", command->hours, {0.01, 1'000}, "How long to measure")
+      .show_default("10");
+  add_number(parser, "--loss", options.loss, {0, 0.9}, "The share of all messages that is lost")
+      .show_default("0");
+  add_number(parser, "--lookups", options.lookups, {0.00001, 1'000}, "Lookups a second and node")
+      .show_default("0.01");
+  add_number(parser, "--seed", options.seed, {0, UINT64_MAX}, "The same seed gives the same run")
+      .show_default(fmt::format("{}", options.seed));
+  parser.flag("--json", command->json, "Print one JSON object instead of a table");
+  parser
+      .option("--plot", command->plot,
+              "Draw live nodes, lost and wrong deliveries, and control traffic over time\n"
+              "into this SVG file")
+      .value_name("FILE");
+  parser.option("--trace", command->trace,
+                "Write every message to this file: time_us from to type bytes");
+  parser.flag("--encode", options.encode, "Pass every message through the wire format");
+  parser.footer(
+      "Nodes live on a transit-stub internet and use the WAN profile. They stay for an\n"
+      "exponentially distributed time and then fail without a word; others take their\n"
+      "places. A lookup is lost if nobody delivers it within 60 s, and delivered wrongly\n"
+      "if another node than the closest active one does. Control traffic is all but the\n"
+      "lookups and their answers; acknowledgements of their hops are in it.\n"
+      "Exit status: 0 done, 1 if FILE cannot be written, 2 for wrong usage.\n\n"
+      "Example: canopy-sim churn --session 30m --hours 2 --loss 0.05");
+  parser.action([command, &status] { status = run(*command); });
+}
+
 void add_fuzz_command(cli::Command program, int& status) {
   const auto command = std::make_shared<FuzzCommand>();
   cli::Command parser = program.command(
@@ -215,6 +276,7 @@ int main(int argc, char** argv) {
   canopy::tools::add_scenario_command(program, status);
   canopy::tools::add_ring_command(program, status);
   canopy::tools::add_scribe_command(program, status);
+  canopy::tools::add_churn_command(program, status);
   canopy::tools::add_fuzz_command(program, status);
   canopy::tools::add_trace_hash_command(program, status);
   if (const auto stop = program.parse_or_complain(argc, argv)) status = *stop;

@@ -167,4 +167,17 @@ std::string svg_chart(const std::string& title, const ChartAxis& x, const ChartA
   return svg.take();
 }
 
+std::string svg_below_each_other(const std::vector<std::string>& charts) {
+  SvgText svg;
+  svg.add(
+      R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1}" width="{0}" height="{1}">)",
+      chart_width, chart_height * static_cast<double>(charts.size()));
+  for (std::size_t i = 0; i < charts.size(); ++i) {
+    svg.add(R"svg(<g transform="translate(0 {})">)svg", chart_height * static_cast<double>(i));
+    svg.add("{}</g>", charts[i]);
+  }
+  svg.add("</svg>");
+  return svg.take();
+}
+
 }  // namespace canopy::tools

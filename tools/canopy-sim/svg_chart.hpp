@@ -31,4 +31,7 @@ struct ChartCurve {
 std::string svg_chart(const std::string& title, const ChartAxis& x, const ChartAxis& y,
                       const std::vector<ChartCurve>& curves);
 
+// Several charts in one file, each below the one before.
+std::string svg_below_each_other(const std::vector<std::string>& charts);
+
 }  // namespace canopy::tools
