@@ -25,12 +25,18 @@ const char* text_of(errc error) noexcept {
     case errc::wrong_cluster: return "the other side belongs to another cluster";
     case errc::version: return "the other side speaks no common protocol version";
     case errc::limit: return "a configured limit is reached";
-    case errc::denied: return "access denied";
+    case errc::denied:
+      return "access denied: the group's access list does not name this peer, nor the token "
+             "given";
     case errc::cancelled: return "cancelled";
     case errc::lost_root: return "the group's root went away before it acknowledged";
     case errc::busy: return "the same operation is under way already; wait for it";
     case errc::unsupported: return "the group's mode does not offer that";
     case errc::mode_conflict: return "the group exists already, in another mode";
+    case errc::conflict: return "somebody else has changed it meanwhile: look, and try again";
+    case errc::unconfirmed:
+      return "it is done, but not every peer that is to keep it has confirmed so: if the root "
+             "fails now, it may be undone";
     case errc::no_such_queue: return "no such queue: create it first";
     case errc::no_such_bridge: return "the queue has no bridge to this group";
     case errc::unavailable:

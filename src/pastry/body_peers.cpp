@@ -25,6 +25,7 @@ class Collector {
     add(anycast.to_visit);
   }
   void operator()(const wire::TreeRequest& request) { add(request.origin); }
+  void operator()(const wire::GroupChange& change) { add(change.origin); }
   void operator()(const wire::OpaqueBody&) {}
 
  private:

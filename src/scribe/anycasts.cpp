@@ -10,7 +10,8 @@
 
 namespace canopy::scribe {
 
-void Anycasts::start(const wire::GroupName& name, Buffer body, AnycastCompletion done) {
+void Anycasts::start(const wire::GroupName& name, Buffer body, AnycastCompletion done,
+                     const TokenKey& key) {
   const auto fail_with = [&](errc error) {
     core_.upcalls.call([done = std::move(done), error] { done(error, {}); });
   };
@@ -25,6 +26,7 @@ void Anycasts::start(const wire::GroupName& name, Buffer body, AnycastCompletion
   message.id = core_.next_message_id();
   message.origin = core_.self;
   message.body = std::move(body);
+  message.proof = core_.access.prove(message.group, wire::Right::publish, key);
   pending_.emplace(message.id.sequence, std::move(done));
   if (core_.config.maintenance) {
     timers_.schedule(message.id.sequence, core_.now() + core_.config.request_timeout);
@@ -42,6 +44,11 @@ void Anycasts::visit(wire::Anycast message) {
   ++core_.counters.anycasts_handled;
   const bool again = std::ranges::find(message.visited, core_.self) != message.visited.end();
   const Group* group = core_.find(message.group);
+  if (group && !core_.access.allows(group->list(), wire::Right::publish, message.group,
+                                    message.origin, message.proof)) {
+    ++core_.counters.publishes_denied;
+    return reply(message, errc::denied, {});
+  }
   if (group && group->member && !again && core_.events.anycast(message)) {
     return reply(message, {}, core_.self);
   }

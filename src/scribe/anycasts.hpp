@@ -19,7 +19,7 @@ class Anycasts {
  public:
   explicit Anycasts(Core& core) : core_(core) {}
 
-  void start(const wire::GroupName& name, Buffer body, AnycastCompletion done);
+  void start(const wire::GroupName& name, Buffer body, AnycastCompletion done, const TokenKey& key);
   // The search has come to this node: the first of the tree on the way, the root,
   // or one that another node sent it to.
   void visit(wire::Anycast message);

@@ -6,7 +6,7 @@ namespace canopy::scribe {
 
 namespace {
 
-constexpr std::uint32_t tenths_mask = (std::uint32_t{1} << 30) - 1;
+constexpr std::uint32_t tenths_mask = (std::uint32_t{1} << 27) - 1;
 
 std::uint32_t tenths_of_second(MonoTime time) noexcept {
   constexpr std::int64_t tenth_us = 100'000;

@@ -19,9 +19,11 @@ namespace canopy::scribe {
 struct Child {
   PeerRef peer;
   std::uint32_t nonce = 0;             // of the latest JOIN that adopted it
-  std::uint32_t adopted_ds : 30 = 0;   // when that came, in tenths of a second
+  std::uint32_t adopted_ds : 27 = 0;   // when that came, in tenths of a second
   std::uint32_t acknowledged : 1 = 0;  // it was told that it is in the tree
   std::uint32_t answered_for : 1 = 0;  // and was so before it asked again, if it did
+  std::uint32_t claim : 2 = 0;         // what it says that it is: a wire::Claim
+  std::uint32_t cleared : 1 = 0;       // it may be here, by the list as it is
 };
 
 class ChildrenTable {

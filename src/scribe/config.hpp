@@ -4,8 +4,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "base/time.hpp"
+#include "wire/access.hpp"
 
 namespace canopy::scribe {
 
@@ -65,6 +67,16 @@ struct Config {
   std::size_t tracked_bytes_max = std::size_t{64} << 20;  // kept to be sent again
 
   std::size_t body_max = (1U << 20) + (1U << 16);  // encoded content, bytes
+
+  // Access. Null: whoever likes may create groups, and a JOIN founds one that nobody
+  // knows. Otherwise groups are those that were created.
+  std::shared_ptr<const wire::Grant> creators = {};
+  Duration deletion_memory = 7 * 24h;  // so long a deleted group is known to be
+  bool keeps_states = false;           // the host has a disk for them: Events::keep_state
+  // Of one peer. 0: any number.
+  std::uint32_t child_entries_max = 65'536;  // groups in which it may be this node's child
+  std::uint32_t publish_messages_max = 0;    // a second, at this root
+  std::uint64_t publish_bytes_max = 0;
 
   static Config lan() { return {}; }
   static Config wan();

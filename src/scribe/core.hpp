@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pastry/pastry.hpp"
+#include "scribe/access_control.hpp"
 #include "scribe/config.hpp"
 #include "scribe/counters.hpp"
 #include "scribe/events.hpp"
@@ -28,7 +29,8 @@ struct Core {
         self(pastry_below.self()),
         order_room{HistoryRoom(configuration.history_node_bytes_max),
                    Quota(configuration.held_items_max, configuration.held_items_bytes_max)},
-        neighbors(configuration) {}
+        neighbors(configuration),
+        access(configuration, environment, pastry_below.self()) {}
 
   const Config& config;
   pastry::Pastry& pastry;
@@ -41,6 +43,7 @@ struct Core {
   OrderStream::Room order_room;
   std::map<Id, Group> groups;
   Neighbors neighbors;
+  AccessControl access;
   std::uint32_t last_nonce = 0;  // of JOINs; 0 is never drawn
   bool departing = false;
   bool overload_stays = false;  // this node has tried to get rid of children, in vain

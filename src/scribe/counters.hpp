@@ -11,6 +11,7 @@ struct Counters {
   std::uint64_t joins_sent = 0;  // retries and re-JOINs included
   std::uint64_t joins_received = 0;
   std::uint64_t joins_refused = 0;  // name conflict or limit
+  std::uint64_t joins_denied = 0;   // and children that are not to be any more: no right
   std::uint64_t loops_refused = 0;  // JOINs from a node on the own root path
   std::uint64_t loops_found = 0;    // this node saw itself in its root path
   std::uint64_t leaves_sent = 0;
@@ -36,6 +37,8 @@ struct Counters {
   std::uint64_t publishes_forwarded = 0;      // arrived here by a stale cache
   std::uint64_t publishes_unknown_group = 0;  // at the root, for a group nobody knows
   std::uint64_t publishes_shed = 0;           // while a root was found: no room, or too old
+  std::uint64_t publishes_denied = 0;         // at the root, and anycasts: no right
+  std::uint64_t publishes_over_rate = 0;      // at the root, by a publisher that is too fast
   std::uint64_t multicasts_sent = 0;          // copies to children
   std::uint64_t multicasts_delivered = 0;     // to the own member
   std::uint64_t multicasts_missed = 0;        // by it, in best-effort groups
@@ -71,10 +74,14 @@ struct Counters {
   std::uint64_t replica_updates_sent = 0;
   std::uint64_t replica_mismatches = 0;  // holders that did not keep what they were taken to
   std::uint64_t groups_forgotten = 0;    // empty, and never created by name
+  std::uint64_t groups_deleted = 0;      // that this node was the root of
+  std::uint64_t changes_denied = 0;      // creates, deletes and changes of access lists: no right
+  std::uint64_t access_conflicts = 0;    // lists that were changed apart: the stricter is kept
 
   // Outside input that made no sense or met a limit
   std::uint64_t malformed = 0;
   std::uint64_t limits_met = 0;
+  std::uint64_t child_limits_met = 0;  // JOINs of peers that have too many entries here
 };
 
 }  // namespace canopy::scribe

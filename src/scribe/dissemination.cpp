@@ -39,7 +39,7 @@ Dissemination::Dissemination(Core& core, Roots& roots, Tree& tree, Ordering& ord
 // --- At the publisher ---
 
 void Dissemination::publish(const wire::GroupName& name, wire::AckMode ack, Buffer body,
-                            PublishCompletion done, Duration within) {
+                            PublishCompletion done, Duration within, const TokenKey& key) {
   const auto complete = [&](const PublishOutcome& outcome) {
     core_.upcalls.call([done = std::move(done), outcome] { done(outcome); });
   };
@@ -58,8 +58,10 @@ void Dissemination::publish(const wire::GroupName& name, wire::AckMode ack, Buff
 
   ++core_.counters.publishes;
   const Id group = group_id(name, core_.pastry.config().id_bits);
-  wire::Publish message{group, name, core_.next_message_id(), core_.self,
-                        ack,   0,    std::move(body),         0};
+  wire::Publish message{
+      group,           name, core_.next_message_id(),
+      core_.self,      ack,  0,
+      std::move(body), 0,    core_.access.prove(group, wire::Right::publish, key)};
   const std::uint64_t sequence = message.id.sequence;
   message.after = pending_.last_before(group, sequence);
   const CachedRoot* cached = roots_known_.use(group);
@@ -147,6 +149,7 @@ void Dissemination::finish(std::uint64_t sequence, const wire::PublishAck& ack) 
   outcome.epoch = ack.epoch;
   outcome.sequence = ack.sequence;
   outcome.reach = ack.reach;
+  outcome.retry_after = std::chrono::milliseconds(ack.retry_after_ms);
   // A root that does not track it says nothing of anybody.
   const bool tracked = pending->message.ack == wire::AckMode::members;
   if (tracked && !ack.reach.complete && nothing_missed(ack.reach)) miss_unnamed(outcome.reach, 1);
@@ -166,8 +169,23 @@ void Dissemination::take_answer(const wire::PublishAck& ack) {
     roots_known_.set(pending->message.group, ack.root, core_.now(), ack.ordered);
   }
   if (ack.ordered && ack.error == 0) mark_overtaken(pending->message.after);
+  if (ack.retry_after_ms != 0 && back_off(*pending, ack)) return;
   if (!ack.pending) return finish(ack.id.sequence, ack);
   if (pending->message.ack == wire::AckMode::members) wait_on(*pending, ack);
+}
+
+// Too fast for the root: the message waits here, as long as somebody waits for it.
+bool Dissemination::back_off(PendingPublish& pending, const wire::PublishAck& ack) {
+  if (!core_.config.maintenance || ack.error != static_cast<std::uint16_t>(errc::limit)) {
+    return false;
+  }
+  const Duration wait = std::chrono::milliseconds(ack.retry_after_ms);
+  const MonoTime again = core_.now() + core_.env.random().jittered(wait + wait / 8, 0.1);
+  if (again >= pending.deadline) return false;
+  pending.sent_to = {};
+  pending_.look_again(ack.id.sequence, again);
+  core_.wake_at(pending_.next_deadline());
+  return true;
 }
 
 // The root gives a message its place once it knows the one that it comes after: so
@@ -245,6 +263,28 @@ void Dissemination::serve(const wire::Publish& publish, Way way) {
   Group* group = core_.find(publish.group);
   if (*group->name() != publish.name) return acknowledge(publish, errc::name_conflict, way);
   if (roots_.hold_in_doubt(publish.group, publish)) return;
+  if (may_publish(publish, way)) serve_allowed(publish, way);
+}
+
+// Else it has said so, or counted what nobody asks about.
+bool Dissemination::may_publish(const wire::Publish& publish, Way way) {
+  const Group* group = core_.find(publish.group);
+  if (const Duration wait = core_.access.wait_to_publish(publish); wait != Duration::zero()) {
+    ++core_.counters.publishes_over_rate;
+    acknowledge(publish, errc::limit, way, {}, wait);
+    return false;
+  }
+  if (!core_.access.allows(group->list(), wire::Right::publish, publish.group, publish.origin,
+                           publish.proof)) {
+    ++core_.counters.publishes_denied;
+    acknowledge(publish, errc::denied, way);
+    return false;
+  }
+  return true;
+}
+
+void Dissemination::serve_allowed(const wire::Publish& publish, Way way) {
+  Group* group = core_.find(publish.group);
   const bool tracked = publish.ack == wire::AckMode::members;
   if (tracked && tracking_.is_own(publish.id)) return acknowledge(publish, {}, way);
   if (tracked && !tracking_.has_room_for(publish.body)) {
@@ -252,7 +292,7 @@ void Dissemination::serve(const wire::Publish& publish, Way way) {
     ++core_.counters.tracked_refused;
     wire::Publish untracked = publish;
     untracked.ack = wire::AckMode::root;
-    return serve(untracked, way);
+    return serve_allowed(untracked, way);
   }
   if (Ordering::serves(*group)) return ordering_.serve(*group, publish.group, publish);
   const bool handing_over = group->standing() == Standing::handing_over;
@@ -287,7 +327,7 @@ void Dissemination::placed(const wire::Publish& publish, const wire::Position& p
 }
 
 void Dissemination::acknowledge(const wire::Publish& publish, boost::system::error_code error,
-                                Way way, const wire::Position& position) {
+                                Way way, const wire::Position& position, Duration retry_after) {
   if (publish.ack != wire::AckMode::none) {
     wire::PublishAck ack;
     ack.id = publish.id;
@@ -297,6 +337,8 @@ void Dissemination::acknowledge(const wire::Publish& publish, boost::system::err
     ack.ordered = group && Ordering::serves(*group);
     ack.epoch = position.epoch;
     ack.sequence = position.sequence;
+    ack.retry_after_ms = static_cast<std::uint32_t>(
+        std::chrono::ceil<std::chrono::milliseconds>(retry_after).count());
     if (publish.ack == wire::AckMode::members && !error) {
       const auto result = tracking_.result_for(publish);
       ack.pending = !result;

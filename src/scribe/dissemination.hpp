@@ -40,8 +40,10 @@ class Dissemination {
  public:
   Dissemination(Core& core, Roots& roots, Tree& tree, Ordering& ordering, Tracking& tracking);
 
+  // `key`: of a token. Its proof goes with each message, as whoever is the root has to
+  // know it.
   void publish(const wire::GroupName& name, wire::AckMode ack, Buffer body, PublishCompletion done,
-               Duration within);
+               Duration within, const TokenKey& key);
 
   // --- At the root ---
   enum class Way { routed, direct };
@@ -73,6 +75,9 @@ class Dissemination {
   void collect_peers(std::vector<PeerRef>& in_use) const;
 
  private:
+  bool may_publish(const wire::Publish& publish, Way way);
+  void serve_allowed(const wire::Publish& publish, Way way);
+  bool back_off(PendingPublish& pending, const wire::PublishAck& ack);
   bool doubtful(const Id& group, const CachedRoot* cached, std::uint64_t after) const;
   void send(const wire::Publish& publish, PeerRef root);
   void send_again(std::uint64_t sequence);
@@ -83,7 +88,7 @@ class Dissemination {
   void answer(PeerRef origin, const wire::PublishAck& ack);
   std::uint32_t time_left(const PendingPublish& pending) const;
   void acknowledge(const wire::Publish& publish, boost::system::error_code error, Way way,
-                   const wire::Position& position = {});
+                   const wire::Position& position = {}, Duration retry_after = Duration::zero());
   void spread(const wire::Multicast& message, const Group& group, PeerRef except, bool fresh);
   std::size_t window_of(const Group& group) const;
   void note(Group& group, const Id& id, std::uint64_t number);

@@ -24,8 +24,13 @@ class Events {
   // An anycast reached this node, a member: whether it takes it. Must not call
   // Scribe.
   virtual bool anycast(const wire::Anycast& message) = 0;
-  // The membership is over although nobody left (the root refuses the group).
+  // The membership is over although nobody left: denied, no_such_group (it was
+  // deleted), name_conflict.
   virtual void detached(const Id& group, boost::system::error_code reason) = 0;
+  // Config::keeps_states: the state is to be on disk, in place of what is there of
+  // this group; Scribe::written says that it is. Or is not to be there any more.
+  virtual void keep_state(const wire::GroupState& /*state*/) {}
+  virtual void forget_state(const Id& /*group*/) {}
   // As in pastry::Application.
   virtual void join_stalled(std::string_view /*reason*/) {}
   virtual void superseded(PeerRef /*by*/) {}

@@ -14,8 +14,10 @@
 
 #include "base/peer.hpp"
 #include "base/time.hpp"
+#include "scribe/access.hpp"
 #include "scribe/children_table.hpp"
 #include "scribe/duplicate_window.hpp"
+#include "scribe/group_access.hpp"
 #include "scribe/group_order.hpp"
 #include "scribe/loss_meter.hpp"
 #include "scribe/lost_subtrees.hpp"
@@ -62,6 +64,14 @@ class Group {
   std::unique_ptr<GroupOrder> order;  // of an ordered group, as far as this node knows
   std::unique_ptr<LossMeter> losses;  // a member's, in a best-effort group
   std::uint64_t multicasts = 0;       // that this node, the root of such a group, has begun
+
+  std::unique_ptr<GroupAccess> access;
+  wire::AccessRef list() const { return access ? access->list : nullptr; }
+  wire::ProofRef proof() const { return access ? access->proof : nullptr; }
+  GroupAccess& ensure_access() {
+    if (!access) access = std::make_unique<GroupAccess>();
+    return *access;
+  }
 
   // Of tracked multicasts (tracking.hpp).
   std::unique_ptr<LostSubtrees> lost;

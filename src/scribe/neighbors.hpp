@@ -67,6 +67,11 @@ class Neighbors {
   std::size_t edges_from(PeerRef parent) const noexcept;
   // Edges to children, over all groups.
   std::size_t children_entries() const noexcept { return children_entries_; }
+  // And of one peer.
+  std::size_t children_entries_of(PeerRef peer) const noexcept {
+    const Neighbor* neighbor = find(peer);
+    return neighbor ? neighbor->parent_of.count : 0;
+  }
   bool contains(PeerRef peer) const noexcept { return find(peer) != nullptr; }
   void collect_peers(std::vector<PeerRef>& in_use) const;
 

@@ -8,6 +8,7 @@
 #include <boost/system/error_code.hpp>
 
 #include "base/peer.hpp"
+#include "base/time.hpp"
 #include "wire/scribe_messages.hpp"
 
 namespace canopy::scribe {
@@ -18,13 +19,23 @@ struct PublishOutcome {
   PeerRef root;        // empty if not known (ack none)
   std::uint64_t epoch = 0;
   std::uint64_t sequence = 0;
-  wire::Reach reach;  // ack members
+  wire::Reach reach;                        // ack members
+  Duration retry_after = Duration::zero();  // errc::limit: then there is room at the root
+};
+
+// Of a create. `mode`: the group's, also where that is the error.
+struct CreateOutcome {
+  bool existed = false;  // it was there already, with an access list of its own
+  wire::GroupMode mode = wire::GroupMode::best_effort;
 };
 
 using Completion = std::function<void(boost::system::error_code)>;
 using PublishCompletion = std::function<void(const PublishOutcome&)>;
 // The member that took the message.
 using AnycastCompletion = std::function<void(boost::system::error_code, PeerRef member)>;
+using CreateCompletion = std::function<void(boost::system::error_code, const CreateOutcome&)>;
+// The group as it is; nothing but its defaults where there is none.
+using StateCompletion = std::function<void(boost::system::error_code, const wire::GroupState&)>;
 using TreeCompletion = std::function<void(boost::system::error_code, const wire::TreeReply&)>;
 
 }  // namespace canopy::scribe

@@ -308,8 +308,11 @@ void Ordering::close_hole(Group& group, const Id& id) {
 void Ordering::on_refill_request(PeerRef from, const wire::RefillRequest& request) {
   Group* group = core_.find(request.group);
   const Child* child = group ? group->children.find(from) : nullptr;
-  const bool known = group && (child || from == group->parent() || from == group->untold_parent() ||
-                               group->serves_as_root());
+  const bool neighbor =
+      group && (child || from == group->parent() || from == group->untold_parent());
+  const bool known =
+      neighbor || (group && group->serves_as_root() &&
+                   (!restricts_joining(group->list()) || roots_.is_successor(request.group, from)));
   if (!known) {
     ++core_.counters.strays_dropped;
     return core_.send(from, wire::Orphaned{request.group});

@@ -21,18 +21,22 @@ constexpr std::size_t reply_children_max = 1024;  // as the codec carries them
 
 // --- Asking ---
 
-void Requests::create(const wire::GroupName& name, wire::GroupMode mode, Completion done) {
+void Requests::create(const wire::GroupName& name, wire::GroupMode mode, wire::AccessRef access,
+                      const TokenKey& key, CreateCompletion done) {
   errc error{};
   if (!valid_name(name)) error = errc::bad_name;
   if (mode == wire::GroupMode::durable) error = errc::unsupported;
+  if (access && grants_of(*access) > wire::grants_max) error = errc::limit;
   if (error != errc{} || !acceptable(error)) {
-    core_.upcalls.call([done = std::move(done), error] { done(error); });
+    core_.upcalls.call([done = std::move(done), error] { done(error, {}); });
     return;
   }
   wire::GroupCreate message;
   message.state.group = group_id(name, core_.pastry.config().id_bits);
   message.state.name = name;
   message.state.mode = mode;
+  message.state.access = std::move(access);
+  message.proof = core_.access.prove(message.state.group, wire::Right::create, key);
   message.origin = core_.self;
   message.nonce = ++last_nonce_;
   ask(message.nonce, Creation{message, std::move(done)});
@@ -103,11 +107,13 @@ void Requests::tick() {
   }
 }
 
-void Requests::end(std::uint32_t nonce, boost::system::error_code error) {
+void Requests::end(std::uint32_t nonce, boost::system::error_code error,
+                   const CreateOutcome& created) {
   const auto found = pending_.find(nonce);
   if (found == pending_.end()) return;
   if (auto* creation = std::get_if<Creation>(&found->second.what)) {
-    core_.upcalls.call([done = std::move(creation->done), error] { done(error); });
+    core_.upcalls.call(
+        [done = std::move(creation->done), error, created] { done(error, created); });
   } else {
     auto& look = std::get<Look>(found->second.what);
     core_.upcalls.call([done = std::move(look.done), error] { done(error, {}); });
@@ -119,12 +125,29 @@ void Requests::end(std::uint32_t nonce, boost::system::error_code error) {
 // --- Answering ---
 
 void Requests::on_create(const wire::GroupCreate& create) {
-  const boost::system::error_code error = roots_.create(create.state);
-  const wire::GroupCreateReply reply{create.nonce, static_cast<std::uint16_t>(error.value())};
-  if (create.origin == core_.self) {
+  if (!answers_) answers_ = std::make_unique<Answers<wire::GroupCreateReply>>();
+  if (const auto* known = answers_->find(create.origin, create.nonce)) {
+    if (known->reply) answer_create(create.origin, *known->reply);
+    return;
+  }
+  answers_->begin(create.origin, create.nonce);
+  const Roots::Created created = roots_.create(create);
+  wire::GroupCreateReply reply{create.nonce, static_cast<std::uint16_t>(created.error.value()),
+                               created.existed, static_cast<std::uint8_t>(created.mode)};
+  if (created.error || created.existed) return answer_create(create.origin, reply);
+  roots_.when_kept(create.state.group,
+                   [this, origin = create.origin, reply](boost::system::error_code unkept) mutable {
+                     reply.error = static_cast<std::uint16_t>(unkept.value());
+                     answer_create(origin, reply);
+                   });
+}
+
+void Requests::answer_create(PeerRef origin, const wire::GroupCreateReply& reply) {
+  answers_->end(origin, reply.nonce, reply);
+  if (origin == core_.self) {
     on_create_reply(reply);
   } else {
-    core_.send(create.origin, reply);
+    core_.send(origin, reply);
   }
 }
 
@@ -171,7 +194,13 @@ void Requests::on_create_reply(const wire::GroupCreateReply& reply) {
   if (found == pending_.end() || !std::holds_alternative<Creation>(found->second.what)) return;
   boost::system::error_code error;
   if (reply.error != 0) error = static_cast<errc>(reply.error);
-  end(reply.nonce, error);
+  const auto& creation = std::get<Creation>(found->second.what);
+  CreateOutcome created{reply.existed, creation.message.state.mode};
+  if (reply.mode == static_cast<std::uint8_t>(wire::GroupMode::best_effort) ||
+      reply.mode == static_cast<std::uint8_t>(wire::GroupMode::ordered)) {
+    created.mode = static_cast<wire::GroupMode>(reply.mode);
+  }
+  end(reply.nonce, error, created);
 }
 
 void Requests::on_tree_reply(const wire::TreeReply& reply) {
@@ -204,6 +233,7 @@ void Requests::collect_peers(std::vector<PeerRef>& in_use) const {
     const auto* look = std::get_if<Look>(&pending.what);
     if (look && look->peer) in_use.push_back(look->peer);
   }
+  if (answers_) answers_->collect_peers(in_use);
 }
 
 }  // namespace canopy::scribe

@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <variant>
 #include <vector>
 
 #include <canopy/error.hpp>
 
+#include "scribe/answers.hpp"
 #include "scribe/core.hpp"
 #include "scribe/deadline_set.hpp"
 #include "scribe/operations.hpp"
@@ -22,7 +24,9 @@ class Requests {
  public:
   Requests(Core& core, Roots& roots) : core_(core), roots_(roots) {}
 
-  void create(const wire::GroupName& name, wire::GroupMode mode, Completion done);
+  // `access`: the list that it is to have; null: everybody may everything.
+  void create(const wire::GroupName& name, wire::GroupMode mode, wire::AccessRef access,
+              const TokenKey& key, CreateCompletion done);
   void tree(const Id& group, PeerRef peer, TreeCompletion done);
 
   // --- Questions of others; at the root, `create` is for it to decide ---
@@ -42,7 +46,7 @@ class Requests {
  private:
   struct Creation {
     wire::GroupCreate message;
-    Completion done;
+    CreateCompletion done;
   };
   struct Look {
     wire::TreeRequest message;
@@ -58,7 +62,8 @@ class Requests {
   void ask(std::uint32_t nonce, std::variant<Creation, Look> what);
   void send(const std::variant<Creation, Look>& what);
   // Ends the request with this; a creation may end well.
-  void end(std::uint32_t nonce, boost::system::error_code error);
+  void end(std::uint32_t nonce, boost::system::error_code error, const CreateOutcome& created = {});
+  void answer_create(PeerRef origin, const wire::GroupCreateReply& reply);
   wire::TreeReply place_in(const Id& group, std::uint32_t nonce);
   std::uint32_t distance_to(PeerRef parent);
 
@@ -67,6 +72,7 @@ class Requests {
   std::map<std::uint32_t, Pending> pending_;
   DeadlineSet<std::uint32_t> timers_;
   std::uint32_t last_nonce_ = 0;
+  std::unique_ptr<Answers<wire::GroupCreateReply>> answers_;  // once this is a root
 };
 
 }  // namespace canopy::scribe

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <tuple>
 
+#include "scribe/access.hpp"
 #include "scribe/mix.hpp"
 
 namespace canopy::scribe {
 
 void ReplicaSet::add(const wire::GroupState& state) noexcept {
-  hash += mix64(state.group.high64() ^ mix64(state.epoch ^ mix64(state.version)));
+  const std::uint64_t version = state.version ^ mark_of(state.access);
+  hash += mix64(state.group.high64() ^ mix64(state.epoch ^ mix64(version)));
   ++count;
 }
 
@@ -29,19 +31,38 @@ RootRecord* RootRegistry::merge(const wire::GroupState& state, MonoTime now) {
     record = &records_[state.group];
     record->state = state;
   } else {
-    const wire::GroupMode stricter = std::max(state.mode, record->state.mode);
-    if (supersedes(state, record->state)) record->state = state;
-    if (state.name == record->state.name) record->state.mode = stricter;
+    record->state = merged(record->state, state);
   }
   record->state.closed = {};  // said of a handover, not of the group
   record->touched = now;
+  if (!record->state.deleted()) {
+    record->forget_at = never;
+  } else if (record->forget_at == never) {
+    const Duration left = std::chrono::milliseconds(record->state.deleted_for_ms);
+    record->forget_at = now + std::min(left, deletion_memory_);
+  }
+  record->state.deleted_for_ms = 0;
   return record;
 }
 
-std::size_t RootRegistry::expire_replicas(MonoTime untouched_since) {
-  return std::erase_if(records_, [&](const auto& entry) {
-    return !entry.second.own && entry.second.touched < untouched_since;
-  });
+wire::GroupState RootRegistry::told(const RootRecord& record, MonoTime now) {
+  wire::GroupState state = record.state;
+  if (state.deleted() && record.forget_at > now) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(record.forget_at - now);
+    state.deleted_for_ms = static_cast<std::uint32_t>(left.count());
+  }
+  return state;
+}
+
+std::vector<Id> RootRegistry::expired(MonoTime untouched_since, MonoTime now) const {
+  std::vector<Id> ids;
+  for (const auto& [id, record] : records_) {
+    if (record.own || !record.offered) continue;
+    const bool over =
+        record.state.deleted() ? record.forget_at <= now : record.touched < untouched_since;
+    if (over) ids.push_back(id);
+  }
+  return ids;
 }
 
 std::map<PeerRef, ReplicaSet> RootRegistry::confirmed() const {
@@ -64,7 +85,7 @@ void RootRegistry::forget_holder(PeerRef holder) {
 ReplicaSet RootRegistry::replicas_of(PeerRef root) const {
   ReplicaSet set;
   for (const auto& [id, record] : records_) {
-    if (!record.own && record.root == root) set.add(record.state);
+    if (!record.own && record.root == root && !record.state.deleted()) set.add(record.state);
   }
   return set;
 }
@@ -99,10 +120,20 @@ void RootRegistry::confirm(RootRecord& record, PeerRef peer, std::uint64_t epoch
 }
 
 bool supersedes(const wire::GroupState& a, const wire::GroupState& b) {
-  if (std::tie(a.epoch, a.version) != std::tie(b.epoch, b.version)) {
-    return std::tie(a.epoch, a.version) > std::tie(b.epoch, b.version);
-  }
+  const auto number = [](const wire::GroupState& state) {
+    return std::tie(state.life, state.epoch, state.version);
+  };
+  if (number(a) != number(b)) return number(a) > number(b);
   return std::tie(a.name.name, a.name.creator) < std::tie(b.name.name, b.name.creator);
+}
+
+wire::GroupState merged(const wire::GroupState& a, const wire::GroupState& b) {
+  wire::GroupState state = supersedes(b, a) ? b : a;
+  if (a.name != b.name || a.life != b.life) return state;
+  state.mode = std::max(a.mode, b.mode);
+  state.created = a.created || b.created;
+  state.access = merged(a.access, b.access);
+  return state;
 }
 
 }  // namespace canopy::scribe

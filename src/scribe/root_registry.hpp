@@ -1,8 +1,10 @@
 // What this node knows of groups as states: of those that it is the root of,
 // and of those that it keeps a replica of for another root.
 //
-// (epoch, version) of a state only grows, and the larger one wins. A data
-// structure without I/O; roots.cpp moves the states around. Not thread-safe.
+// (life, epoch, version) of a state only grows, and the larger one wins; its access
+// list is merged by rules of its own (access.hpp). A deleted group is kept as that
+// for a while, so that no old state brings it back. A data structure without I/O;
+// roots.cpp moves the states around. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +20,14 @@ namespace canopy::scribe {
 
 struct RootRecord {
   wire::GroupState state;
-  bool own = false;      // this node is the root
-  bool doubted = false;  // own: another may be by now; it asks before it serves
-  MonoTime touched{};    // a replica: last confirmed by a root; own: last in use
-  PeerRef root;          // a replica: who sent it, and takes this node to keep it
-  PeerRef predecessor;   // own: who handed it over; it may be closer for a while yet
+  bool own = false;            // this node is the root
+  bool doubted = false;        // own: another may be by now; it asks before it serves
+  bool offered = true;         // not own: whoever is the root has what is kept here
+  bool written = false;        // the host keeps it on its disk
+  MonoTime touched{};          // a replica: last confirmed by a root; own: last in use
+  MonoTime forget_at = never;  // a deleted group
+  PeerRef root;                // a replica: who sent it, and takes this node to keep it
+  PeerRef predecessor;         // own: who handed it over; it may be closer for a while yet
   MonoTime predecessor_until{};
   wire::Position taken;  // own, ordered: where the predecessor had ended
   PeerRef successor;     // own: to whom it is being handed over
@@ -47,22 +52,25 @@ class RootRegistry {
  public:
   using Map = std::map<Id, RootRecord>;
 
-  explicit RootRegistry(std::size_t states_max) : states_max_(states_max) {}
+  RootRegistry(std::size_t states_max, Duration deletion_memory)
+      : states_max_(states_max), deletion_memory_(deletion_memory) {}
 
   RootRecord* find(const Id& group);
   const RootRecord* find(const Id& group) const;
   Map& records() noexcept { return records_; }
   const Map& records() const noexcept { return records_; }
 
-  // Keeps the larger of what is there and this one, and of two modes the stricter.
-  // Nothing if there is no room for another group.
+  // Keeps what is there and this one, merged. Nothing if there is no room for another
+  // group.
   RootRecord* merge(const wire::GroupState& state, MonoTime now);
+  // As others are told it.
+  static wire::GroupState told(const RootRecord& record, MonoTime now);
 
   void erase(const Id& group) { records_.erase(group); }
 
   // Replicas that no root has confirmed since then: nobody counts on this node
-  // any more.
-  std::size_t expire_replicas(MonoTime untouched_since);
+  // any more. And deleted groups whose time is up.
+  std::vector<Id> expired(MonoTime untouched_since, MonoTime now) const;
 
   // --- As the root: what each holder has confirmed of the states as they are ---
   std::map<PeerRef, ReplicaSet> confirmed() const;
@@ -81,9 +89,14 @@ class RootRegistry {
  private:
   Map records_;
   std::size_t states_max_;
+  Duration deletion_memory_;
 };
 
 // Whether `a` wins against `b`. Of two names with equal numbers, the smaller.
 bool supersedes(const wire::GroupState& a, const wire::GroupState& b);
+
+// The larger; but of two modes the stricter, of two access lists see access.hpp, and
+// created if either was: of the same group in the same life.
+wire::GroupState merged(const wire::GroupState& a, const wire::GroupState& b);
 
 }  // namespace canopy::scribe

@@ -41,13 +41,24 @@ void Roots::finish_search(const Id& id) {
   Group* group = core_.find(id);
   const bool wanted = group && (group->member || !group->children.empty());
   if (!group || !group->serves_as_root()) {
-    RootRecord* record = search.best ? registry_.merge(*search.best, core_.now()) : nullptr;
+    RootRecord* record =
+        search.best ? registry_.merge(*search.best, core_.now()) : registry_.find(id);
     if (record) {
+      record->offered = true;
+      note_change(id);
       serve(id, *record, Start::takeover);
+    } else if (wanted && core_.config.creators && !group->list()) {
+      ++core_.counters.changes_denied;
+      tree_.fail(id, wire::JoinRefusal::denied);
     } else if (wanted) {
-      // Positions that others have got to tell that it is ordered.
-      const auto mode = group->order ? wire::GroupMode::ordered : wire::GroupMode::best_effort;
-      found(id, *group->name(), mode, false);
+      wire::GroupState state;
+      state.group = id;
+      state.name = *group->name();
+      // Positions that others have got to tell that it is ordered; so does a list.
+      if (group->order) state.mode = wire::GroupMode::ordered;
+      state.access = group->list();
+      state.created = state.access != nullptr;
+      found(std::move(state));
     }
   }
   if (RootRecord* record = registry_.find(id); record && record->doubted) {
@@ -108,7 +119,7 @@ void Roots::on_state_request(PeerRef from, const wire::RootStateRequest& request
   reply.nonce = request.nonce;
   reply.group = request.group;
   reply.root = record && group && group->serves_as_root() && !core_.departing;
-  if (record) reply.states.push_back(record->state);
+  if (record) reply.states.push_back(RootRegistry::told(*record, core_.now()));
   core_.send(from, reply);
 
   const PeerTable& peers = core_.env.peers();
@@ -128,7 +139,7 @@ void Roots::on_state_reply(PeerRef from, const wire::RootStateReply& reply) {
       ++core_.counters.malformed;
       continue;
     }
-    if (!search.best || supersedes(state, *search.best)) search.best = state;
+    search.best = search.best ? merged(*search.best, state) : state;
   }
   const PeerTable& peers = core_.env.peers();
   if (reply.root && closer_to(reply.group, peers.id(from), peers.id(core_.self))) {

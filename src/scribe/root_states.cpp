@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "scribe/access.hpp"
 #include "scribe/ordering.hpp"
 #include "scribe/roots.hpp"
 #include "scribe/tree.hpp"
@@ -23,11 +24,20 @@ Duration predecessor_grace(const Config& config) {
 }  // namespace
 
 bool Roots::keep(const wire::GroupState& state) {
+  const RootRecord* before = registry_.find(state.group);
+  const wire::AccessRef list_before = before ? before->state.access : nullptr;
   RootRecord* record = registry_.merge(state, core_.now());
   if (!record) {
     ++core_.counters.limits_met;
     return false;
   }
+  note_change(state.group);
+  const std::uint64_t mark = mark_of(record->state.access);
+  if (mark != mark_of(list_before) && mark != mark_of(state.access)) {
+    ++core_.counters.access_conflicts;
+  }
+  if (record->own && withdraw_deleted(state.group, *record)) return true;
+  if (record->own && mark != mark_of(list_before)) access_changed(state.group, *record);
   if (record->own && *core_.find(state.group)->name() != record->state.name) {
     // Two groups of one id, founded apart: this node's has lost.
     record->own = record->doubted = false;
@@ -39,7 +49,17 @@ bool Roots::keep(const wire::GroupState& state) {
 
 bool Roots::keep_replica(PeerRef from, const wire::GroupState& state) {
   if (!keep(state)) return false;
-  registry_.find(state.group)->root = from;
+  RootRecord& record = *registry_.find(state.group);
+  record.root = from;
+  // It may be stricter than the root knows, or deleted.
+  const bool newer =
+      mark_of(record.state.access) != mark_of(state.access) || record.state.life > state.life;
+  if (!record.own && newer) {
+    record.offered = false;
+    offer(state.group, record);
+  } else {
+    record.offered = true;
+  }
   return true;
 }
 
@@ -58,7 +78,8 @@ void Roots::on_states(PeerRef from, const wire::RootStates& message) {
       ++core_.counters.malformed;
       continue;
     }
-    all_kept &= message.handover ? take_over(from, state) : keep_replica(from, state);
+    const bool handed = message.handover && !state.deleted();
+    all_kept &= handed ? take_over(from, state) : keep_replica(from, state);
   }
   if (all_kept) core_.send(from, wire::RootStatesAck{message.nonce, false});
 }
@@ -66,6 +87,7 @@ void Roots::on_states(PeerRef from, const wire::RootStates& message) {
 bool Roots::take_over(PeerRef from, const wire::GroupState& state) {
   if (!keep(state)) return false;
   RootRecord& record = *registry_.find(state.group);
+  if (record.state.deleted()) return true;
   Group* group = core_.find(state.group);
   const bool again = group && group->standing() == Standing::root && record.predecessor == from &&
                      state.closed && record.taken == state.closed;
@@ -106,6 +128,7 @@ void Roots::on_states_ack(PeerRef from, const wire::RootStatesAck& message) {
       RootRegistry::confirm(*record, from, record->state.epoch, record->state.version);
     }
   }
+  look_after_kept();
   core_.wake_at(transfers_.next_deadline());
 }
 
@@ -232,7 +255,7 @@ void Roots::send_transfers() {
     for (const Id& id : batch.groups) {
       const RootRecord* record = registry_.find(id);
       if (!record) continue;
-      message.states.push_back(record->state);
+      message.states.push_back(RootRegistry::told(*record, core_.now()));
       message.states.back().closed =
           message.handover ? ordering_.last_position(id) : wire::Position{};
     }

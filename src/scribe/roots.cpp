@@ -27,7 +27,7 @@ Roots::Roots(Core& core, Tree& tree, Ordering& ordering, Tracking& tracking, Rep
       ordering_(ordering),
       tracking_(tracking),
       replay_(std::move(replay)),
-      registry_(core.config.groups_max),
+      registry_(core.config.groups_max, core.config.deletion_memory),
       transfers_(core.config.request_retry_interval),
       held_(core.config.held_publishes_max, core.config.held_bytes_max) {}
 
@@ -36,7 +36,7 @@ Roots::Roots(Core& core, Tree& tree, Ordering& ordering, Tracking& tracking, Rep
 void Roots::become_root_of(const Id& id) {
   Group* group = core_.find(id);
   CANOPY_ASSERT(group && !group->root_role());
-  if (RootRecord* record = registry_.find(id)) return serve(id, *record, Start::takeover);
+  if (RootRecord* record = usable(id)) return serve(id, *record, Start::takeover);
   tree_.release_parent(*group, id);
   group->become_searching();
   start_search(id);
@@ -45,9 +45,10 @@ void Roots::become_root_of(const Id& id) {
 bool Roots::serve_or_hold(const Id& id, const wire::RoutedBody& body) {
   const Group* group = core_.find(id);
   if (group && group->serves_as_root()) return true;
-  if (RootRecord* record = registry_.find(id)) {
+  if (RootRecord* record = usable(id)) {
     serve(id, *record, Start::takeover);
     group = core_.find(id);
+    if (record->state.deleted()) replay_(body, false);
     return group && group->serves_as_root();
   }
   hold(id, body);
@@ -79,31 +80,15 @@ void Roots::hold(const Id& id, const wire::RoutedBody& body) {
 void Roots::prepare_for_join(const Id& id) {
   if (const Group* group = core_.find(id)) {
     if (!group->root_role()) become_root_of(id);
-  } else if (RootRecord* record = registry_.find(id)) {
+  } else if (RootRecord* record = usable(id)) {
     serve(id, *record, Start::takeover);
   }
 }
 
-boost::system::error_code Roots::create(const wire::GroupState& state) {
-  if (state.mode == wire::GroupMode::durable) return errc::unsupported;
-  RootRecord* record = registry_.find(state.group);
-  if (!record) {
-    if (const Group* group = core_.find(state.group); group && *group->name() != state.name) {
-      return errc::name_conflict;
-    }
-    found(state.group, state.name, state.mode, true);
-    return registry_.find(state.group) ? boost::system::error_code{} : errc::limit;
-  }
-  if (record->state.name != state.name) return errc::name_conflict;
-  if (record->state.mode != state.mode) {
-    if (const auto error = change_mode(*record, state.mode)) return error;
-  }
-  if (!record->state.created) {
-    record->state.created = true;
-    ++record->state.version;
-    replicate(state.group, *record);
-  }
-  return {};
+// What a disk has kept may be old: others are asked first.
+RootRecord* Roots::usable(const Id& id) {
+  RootRecord* record = registry_.find(id);
+  return record && record->offered ? record : nullptr;
 }
 
 // Only of a group that nobody has created, and nobody is in the tree of.
@@ -119,22 +104,18 @@ boost::system::error_code Roots::change_mode(RootRecord& record, wire::GroupMode
   return {};
 }
 
-void Roots::found(const Id& id, const wire::GroupName& name, wire::GroupMode mode, bool created) {
-  wire::GroupState state;
-  state.group = id;
-  state.name = name;
-  state.mode = mode;
-  state.epoch = 1;
+void Roots::found(wire::GroupState state) {
+  state.epoch = std::max<std::uint64_t>(state.epoch, 1);
   state.version = 1;
-  state.created = created;
   if (RootRecord* record = registry_.merge(state, core_.now())) {
-    serve(id, *record, Start::founding);
+    serve(state.group, *record, Start::founding);
   } else {
     ++core_.counters.limits_met;
   }
 }
 
 void Roots::serve(const Id& id, RootRecord& record, Start start, const wire::Position& closed) {
+  if (withdraw_deleted(id, record)) return;
   if (const Group* other = core_.find(id); other && *other->name() != record.state.name) {
     tree_.fail(id, wire::JoinRefusal::name_conflict);
   }
@@ -160,8 +141,10 @@ void Roots::serve(const Id& id, RootRecord& record, Start start, const wire::Pos
     begin_epoch(id, record, closed);
   }
   begin_rounds(*group, record);
+  tree_.take_list(*group, id, record.state.access);
   tree_.settled(id, path_changed);
   replicate(id, record);
+  note_change(id);
   plan_refresh();
   if (core_.config.maintenance) {
     review_at_ = std::min(review_at_, core_.now() + core_.config.heartbeat_interval);
@@ -196,6 +179,7 @@ void Roots::renew_epoch(const Id& id) {
   CANOPY_ASSERT(record && record->own);
   begin_epoch(id, *record);
   replicate(id, *record);
+  note_change(id);
 }
 
 // The peer that was to be the root will not be.
@@ -233,7 +217,11 @@ void Roots::review() {
     if (record.own) {
       review_own(id, record);
     } else if (core_.pastry.is_root(id)) {
-      serve(id, record, Start::takeover);
+      if (record.offered) {
+        serve(id, record, Start::takeover);
+      } else {
+        start_search(id);
+      }
     }
   }
 }
@@ -316,12 +304,14 @@ void Roots::refresh() {
   }
   for (const Id& id : forgotten) {
     ++core_.counters.groups_forgotten;
-    registry_.erase(id);
+    forget(id);
     core_.find(id)->step_down();
     tree_.prune(id);
   }
   send_digests();
-  registry_.expire_replicas(core_.now() - replica_refreshes * core_.config.child_refresh_interval);
+  const MonoTime since = core_.now() - replica_refreshes * core_.config.child_refresh_interval;
+  for (const Id& id : registry_.expired(since, core_.now())) forget(id);
+  offer_kept();
 }
 
 void Roots::tick() {
@@ -342,10 +332,12 @@ void Roots::tick() {
     if (!core_.departing) refresh();
   }
   send_transfers();
+  look_after_kept();
 }
 
 MonoTime Roots::next_deadline() const {
   MonoTime next = std::min({review_at_, refresh_at_, transfers_.next_deadline()});
+  if (keeping_) next = std::min(next, keeping_->next_deadline());
   for (const auto& [id, search] : searches_) next = std::min(next, search.deadline);
   return next;
 }

@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <vector>
@@ -21,6 +22,8 @@
 
 #include "base/quota.hpp"
 #include "scribe/core.hpp"
+#include "scribe/keeping.hpp"
+#include "scribe/operations.hpp"
 #include "scribe/root_registry.hpp"
 #include "scribe/state_transfers.hpp"
 #include "wire/message.hpp"
@@ -53,12 +56,46 @@ class Roots {
   // A JOIN is delivered here: a group that is known, by its tree or its state,
   // has this node for its root from now on.
   void prepare_for_join(const Id& id);
+
+  // --- What is created (root_administration.cpp) ---
+  struct Created {
+    boost::system::error_code error;
+    bool existed = false;
+    wire::GroupMode mode = wire::GroupMode::best_effort;
+  };
   // Founds a group that a search has found unknown, or confirms it as created.
-  boost::system::error_code create(const wire::GroupState& state);
+  Created create(const wire::GroupCreate& create);
+  // Of a group that was created: no_such_group, denied, conflict.
+  boost::system::error_code set_access(const wire::GroupChange& change);
+  boost::system::error_code remove(const wire::GroupChange& change);
+  // What another peer has kept of a group that this is the root of.
+  void adopt(const wire::GroupState& state);
+  // Calls it when this node's disk and the replicas have the state as it is now, or
+  // with errc::unconfirmed after a while.
+  void when_kept(const Id& id, Completion done);
+  // The group as it is, if it was created or is in use.
+  std::optional<wire::GroupState> known(const Id& id) const;
+
+  // --- The host's disk ---
+  // What it had at the start.
+  void restore(const wire::GroupState& state);
+  // It has this version of the state.
+  void on_written(const Id& id, std::uint64_t epoch, std::uint64_t version);
+  // Offers it to the roots, from time to time until they have it.
+  void offer_kept();
+  void on_offered(const wire::GroupChangeReply& reply);
+  // Tells the host what has changed.
+  void write_changes();
+
   const RootRecord* record(const Id& id) const { return registry_.find(id); }
   // Somebody has got further in the group's order than this root: it begins a
   // larger epoch.
   void renew_epoch(const Id& id);
+  // Whether it is being handed over to this peer.
+  bool is_successor(const Id& id, PeerRef peer) const {
+    const RootRecord* record = registry_.find(id);
+    return record && record->own && record->successor == peer;
+  }
   // Who takes over what this node is the root of, when it departs.
   PeerRef successor(const Id& id) const;
 
@@ -87,6 +124,7 @@ class Roots {
     MonoTime deadline = never;
   };
 
+  RootRecord* usable(const Id& id);
   void hold(const Id& id, const wire::RoutedBody& body);
   void start_search(const Id& id);
   void finish_search(const Id& id);
@@ -101,8 +139,17 @@ class Roots {
   void begin_epoch(const Id& id, RootRecord& record, const wire::Position& closed = {});
   void begin_rounds(Group& group, const RootRecord& record);
   void resume(const Id& id, RootRecord& record);
-  void found(const Id& id, const wire::GroupName& name, wire::GroupMode mode, bool created);
+  void found(wire::GroupState state);
   boost::system::error_code change_mode(RootRecord& record, wire::GroupMode mode);
+  boost::system::error_code may_change(const wire::GroupChange& change) const;
+  wire::AccessRef new_list(const wire::AccessRef& before, const wire::AccessRef& wished);
+  bool withdraw_deleted(const Id& id, RootRecord& record);
+  void access_changed(const Id& id, RootRecord& record);
+  void offer(const Id& id, RootRecord& record);
+  void look_after_kept();
+  bool is_kept(const Id& id, const RootRecord& record) const;
+  void note_change(const Id& id);
+  void forget(const Id& id);
 
   void review();
   void review_own(const Id& id, RootRecord& record);
@@ -138,6 +185,7 @@ class Roots {
   std::set<PeerRef> undecided_;  // holders that have not answered their digest
   MonoTime review_at_ = never;
   MonoTime refresh_at_ = never;
+  std::unique_ptr<Keeping> keeping_;  // once something was created here, or is on disk
 };
 
 }  // namespace canopy::scribe

@@ -38,6 +38,9 @@ bool consistent(const wire::Routed& message, unsigned id_bits, std::size_t body_
   if (const auto* create = std::get_if<wire::GroupCreate>(message.body.get())) {
     return names(create->state.name, create->state.group, id_bits);
   }
+  if (const auto* change = std::get_if<wire::GroupChange>(message.body.get())) {
+    return names(change->name, change->group, id_bits);
+  }
   if (const auto* publish = std::get_if<wire::Publish>(message.body.get())) {
     return publish->body.size() <= body_max;
   }

@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "scribe/administration.hpp"
 #include "scribe/anycasts.hpp"
 #include "scribe/bottleneck_remover.hpp"
 #include "scribe/core.hpp"
@@ -36,6 +37,7 @@ struct Scribe::Parts {
         dissemination(core, roots, tree, ordering, tracking),
         anycasts(core),
         requests(core, roots),
+        administration(core, roots),
         repair(core, tree),
         relocations(core, tree),
         remover(core),
@@ -82,6 +84,9 @@ struct Scribe::Parts {
   void on(PeerRef from, const wire::LostUpTo& m) { ordering.on_item(from, m); }
   void on(PeerRef from, const wire::LatestPosition& m) { ordering.on_latest(from, m); }
   void on(PeerRef from, const wire::RefillRequest& m) { ordering.on_refill_request(from, m); }
+  void on(PeerRef from, const wire::AccessUpdate& m) { tree.on_access_update(from, m); }
+  void on(PeerRef from, const wire::AccessClaim& m) { tree.on_access_claim(from, m); }
+  void on(PeerRef, const wire::GroupChangeReply& m) { administration.on_reply(m); }
   void on(PeerRef from, const wire::MulticastAck& m) { tracking.on_ack(from, m); }
   void on(PeerRef from, const wire::AckRequest& m) { tracking.on_request(from, m); }
   template <class OfPastry>
@@ -108,6 +113,7 @@ struct Scribe::Parts {
   Dissemination dissemination;
   Anycasts anycasts;
   Requests requests;
+  Administration administration;
   Repair repair;
   Relocations relocations;
   BottleneckRemover remover;
@@ -123,12 +129,43 @@ Scribe::~Scribe() = default;
 // --- Operations ---
 
 void Scribe::create(const wire::GroupName& name, wire::GroupMode mode, Completion done) {
-  parts_->requests.create(name, mode, std::move(done));
+  create(name, mode, nullptr, nullptr,
+         [done = std::move(done)](boost::system::error_code error, const CreateOutcome&) {
+           done(error);
+         });
+}
+
+void Scribe::create(const wire::GroupName& name, wire::GroupMode mode, wire::AccessRef access,
+                    const TokenKey& key, CreateCompletion done) {
+  parts_->requests.create(name, mode, std::move(access), key, std::move(done));
   parts_->tell_later();
 }
 
-void Scribe::join(const wire::GroupName& name, Completion done) {
-  parts_->tree.join(name, std::move(done));
+void Scribe::join(const wire::GroupName& name, Completion done, const TokenKey& key) {
+  parts_->tree.join(name, key, std::move(done));
+  parts_->tell_later();
+}
+
+void Scribe::look(const wire::GroupName& name, StateCompletion done) {
+  parts_->administration.look(name, std::move(done));
+  parts_->tell_later();
+}
+
+void Scribe::set_access(const wire::GroupName& name, std::uint64_t expected, wire::AccessRef rights,
+                        const TokenKey& key, StateCompletion done) {
+  parts_->administration.set_access(name, expected, std::move(rights), key, std::move(done));
+  parts_->tell_later();
+}
+
+void Scribe::remove(const wire::GroupName& name, const TokenKey& key, StateCompletion done) {
+  parts_->administration.remove(name, key, std::move(done));
+  parts_->tell_later();
+}
+
+void Scribe::restore(const wire::GroupState& state) { parts_->roots.restore(state); }
+
+void Scribe::written(const Id& group, std::uint64_t epoch, std::uint64_t version) {
+  parts_->roots.on_written(group, epoch, version);
   parts_->tell_later();
 }
 
@@ -138,14 +175,15 @@ void Scribe::leave(const Id& group) {
 }
 
 void Scribe::publish(const wire::GroupName& name, wire::AckMode ack, Buffer body,
-                     PublishCompletion done, Duration within) {
+                     PublishCompletion done, Duration within, const TokenKey& key) {
   parts_->core.pastry.look_at_clock();
-  parts_->dissemination.publish(name, ack, std::move(body), std::move(done), within);
+  parts_->dissemination.publish(name, ack, std::move(body), std::move(done), within, key);
   parts_->tell_later();
 }
 
-void Scribe::anycast(const wire::GroupName& name, Buffer body, AnycastCompletion done) {
-  parts_->anycasts.start(name, std::move(body), std::move(done));
+void Scribe::anycast(const wire::GroupName& name, Buffer body, AnycastCompletion done,
+                     const TokenKey& key) {
+  parts_->anycasts.start(name, std::move(body), std::move(done), key);
   parts_->tell_later();
 }
 
@@ -165,6 +203,7 @@ void Scribe::depart() {
   parts_->dissemination.shut_down();
   parts_->anycasts.shut_down();
   parts_->requests.shut_down();
+  parts_->administration.shut_down();
   parts_->tell_later();
 }
 
@@ -193,18 +232,20 @@ void Scribe::tick() {
   parts.dissemination.tick();
   parts.anycasts.tick();
   parts.requests.tick();
+  parts.administration.tick();
   if (parts.departure_deadline <= parts.core.now()) {
     parts.departure_deadline = never;
     parts.tree.leave_all();
     parts.tracking.give_up_all();
   }
   flush();
-  parts.core.wake_at(std::min(
-      {maintenance ? parts.core.neighbors.next_deadline() : never, parts.tree.next_deadline(),
-       parts.roots.next_deadline(), parts.ordering.next_deadline(), parts.tracking.next_deadline(),
-       parts.dissemination.next_deadline(), parts.anycasts.next_deadline(),
-       parts.requests.next_deadline(), parts.relocations.next_deadline(),
-       parts.remover.next_deadline(), parts.collapse.next_deadline(), parts.departure_deadline}));
+  parts.core.wake_at(std::min({maintenance ? parts.core.neighbors.next_deadline() : never,
+                               parts.tree.next_deadline(), parts.roots.next_deadline(),
+                               parts.ordering.next_deadline(), parts.tracking.next_deadline(),
+                               parts.dissemination.next_deadline(), parts.anycasts.next_deadline(),
+                               parts.requests.next_deadline(), parts.administration.next_deadline(),
+                               parts.relocations.next_deadline(), parts.remover.next_deadline(),
+                               parts.collapse.next_deadline(), parts.departure_deadline}));
 }
 
 void Scribe::unreachable(PeerRef peer) {
@@ -215,6 +256,7 @@ void Scribe::unreachable(PeerRef peer) {
 
 void Scribe::flush() {
   parts_->watch();
+  parts_->roots.write_changes();
   if (parts_->core.upcalls.empty()) return;
   parts_->core.upcalls.run(parts_->core.events);
   parts_->tell_later();
@@ -253,6 +295,7 @@ std::optional<GroupView> Scribe::view(const Id& id) const {
   view.children = group->children.peers();
   view.ordered = group->order != nullptr;
   view.position = Ordering::position(*group);
+  view.access = group->list();
   return view;
 }
 
@@ -273,6 +316,7 @@ void Scribe::collect_peers(std::vector<PeerRef>& in_use) const {
   parts_->tracking.collect_peers(in_use);
   parts_->dissemination.collect_peers(in_use);
   parts_->requests.collect_peers(in_use);
+  parts_->administration.collect_peers(in_use);
   parts_->relocations.collect_peers(in_use);
   parts_->remover.collect_peers(in_use);
 }
@@ -314,6 +358,7 @@ void Scribe::measured(PeerRef peer, Duration round_trip) {
 void Scribe::activated() {
   parts_->tree.activated();
   parts_->roots.ring_changed();
+  parts_->roots.offer_kept();
 }
 
 // `reason` is a literal, and lives as long as anybody.
@@ -407,6 +452,8 @@ void Scribe::Parts::answer(const wire::RoutedBody& body, bool known) {
     requests.on_create(*create);
   } else if (const auto* request = std::get_if<wire::TreeRequest>(&body)) {
     requests.on_tree_request(*request);
+  } else if (const auto* change = std::get_if<wire::GroupChange>(&body)) {
+    administration.on_change(*change);
   }
 }
 

@@ -18,6 +18,7 @@
 
 #include "pastry/application.hpp"
 #include "pastry/pastry.hpp"
+#include "scribe/access_control.hpp"
 #include "scribe/config.hpp"
 #include "scribe/counters.hpp"
 #include "scribe/events.hpp"
@@ -40,6 +41,7 @@ struct GroupView {
   wire::Peers children;   // in the order of their adoption
   bool ordered = false;
   wire::Position position;  // ordered: up to here this node has everything
+  wire::AccessRef access;   // as far as this node knows; null: everybody may everything
 };
 
 class Scribe final : public pastry::Application {
@@ -51,15 +53,26 @@ class Scribe final : public pastry::Application {
   Scribe& operator=(const Scribe&) = delete;
 
   void create(const wire::GroupName& name, wire::GroupMode mode, Completion done);
+  // With an access list (null: everybody may everything). Keys are those of tokens,
+  // here and below: shown where a list asks for one.
+  void create(const wire::GroupName& name, wire::GroupMode mode, wire::AccessRef access,
+              const TokenKey& key, CreateCompletion done);
   // Done when this node is in the tree: a publish made from then on reaches it.
-  void join(const wire::GroupName& name, Completion done);
+  void join(const wire::GroupName& name, Completion done, const TokenKey& key = nullptr);
   void leave(const Id& group);
   // ack none: done when the message has left this node. ack root: when the
   // root has sent it to its children. ack members: when all have answered, or
   // `within` is over (zero: Config::tracked_timeout; child_expiry at the most).
   void publish(const wire::GroupName& name, wire::AckMode ack, Buffer body, PublishCompletion done,
-               Duration within = Duration::zero());
-  void anycast(const wire::GroupName& name, Buffer body, AnycastCompletion done);
+               Duration within = Duration::zero(), const TokenKey& key = nullptr);
+  void anycast(const wire::GroupName& name, Buffer body, AnycastCompletion done,
+               const TokenKey& key = nullptr);
+  // What the root knows of the group, and changes of it for those who may: see
+  // administration.hpp.
+  void look(const wire::GroupName& name, StateCompletion done);
+  void set_access(const wire::GroupName& name, std::uint64_t expected, wire::AccessRef rights,
+                  const TokenKey& key, StateCompletion done);
+  void remove(const wire::GroupName& name, const TokenKey& key, StateCompletion done);
   // One node's place in the tree: of the root (peer empty) or of this peer.
   void tree(const Id& group, PeerRef peer, TreeCompletion done);
   // Hands root states over and tells children to look for another parent, but
@@ -67,6 +80,12 @@ class Scribe final : public pastry::Application {
   // Config::departure_timeout. Pastry's goodbye comes after that.
   void depart();
   bool departed() const;
+
+  // --- Config::keeps_states ---
+  // What the disk had at the start, before the ring is joined.
+  void restore(const wire::GroupState& state);
+  // This is on the disk now.
+  void written(const Id& group, std::uint64_t epoch, std::uint64_t version);
 
   void receive(PeerRef from, wire::Message message);
   void tick();

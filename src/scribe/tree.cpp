@@ -36,6 +36,7 @@ boost::system::error_code error_of(wire::JoinRefusal reason) {
     case wire::JoinRefusal::name_conflict: return errc::name_conflict;
     case wire::JoinRefusal::denied: return errc::denied;
     case wire::JoinRefusal::limit: return errc::limit;
+    case wire::JoinRefusal::no_such_group: return errc::no_such_group;
     case wire::JoinRefusal::loop: break;
   }
   return errc::protocol;
@@ -45,7 +46,7 @@ boost::system::error_code error_of(wire::JoinRefusal reason) {
 
 // --- The node's own membership ---
 
-void Tree::join(const wire::GroupName& name, Completion done) {
+void Tree::join(const wire::GroupName& name, const TokenKey& key, Completion done) {
   const auto fail_with = [&](errc error) {
     core_.upcalls.call([done = std::move(done), error] { done(error); });
   };
@@ -57,9 +58,14 @@ void Tree::join(const wire::GroupName& name, Completion done) {
   const bool fresh = !group;
   if (!group) group = enter(id, name);
   if (!group) return fail_with(errc::limit);
+  if (key) group->ensure_access().proof = core_.access.prove(id, wire::Right::join, key);
+  if (group->in_tree() && !may_be_member(*group, id)) return fail_with(errc::denied);
   group->member = true;
   waiting_joins_[id].push_back(std::move(done));
-  if (group->in_tree()) return complete(id, {});
+  if (group->in_tree()) {
+    send_claim(*group, id);
+    return complete(id, {});
+  }
   if (core_.config.maintenance && !user_joins_.contains(id)) {
     user_joins_.schedule(id, core_.now() + core_.config.join_timeout);
     core_.wake_at(user_joins_.next());
@@ -82,6 +88,7 @@ void Tree::leave(const Id& id) {
   core_.place_changed(id);
   group->losses.reset();
   complete(id, errc::cancelled);
+  send_claim(*group, id);
   prune(id);
 }
 
@@ -131,10 +138,15 @@ Tree::Outcome Tree::on_join(const wire::GroupJoin& join, bool may_pass_on) {
     ++core_.counters.limits_met;
     return decline(wire::JoinRefusal::limit);
   }
+  if (has_too_many_entries(*group, join.child)) {
+    ++core_.counters.child_limits_met;
+    return decline(wire::JoinRefusal::limit);
+  }
   Child& child = group->children.adopt(join.child, join.nonce, core_.now());
+  note_claim(*group, child, join);
   ordering_.on_join(*group, join.group, join);
   if (group->in_tree()) {
-    acknowledge(*group, join.group, child);
+    admit(*group, join.group, join.child);
   } else if (child.acknowledged) {
     forget_acknowledgement(*group, join.group, child);  // it asks again: answered when settled
   }
@@ -175,7 +187,7 @@ void Tree::acknowledge(Group& group, const Id& id, Child& child) {
   }
   if (group.lost) group.lost->settled(child.peer);
   core_.send(child.peer, wire::JoinAck{id, child.nonce, path_below(group),
-                                       Ordering::position(group), group.tracked});
+                                       Ordering::position(group), group.tracked, group.list()});
   ordering_.acknowledged(group, id);
 }
 
@@ -188,6 +200,7 @@ void Tree::remove_child(Group& group, const Id& id, PeerRef peer) {
   Child* child = group.children.find(peer);
   if (child && child->acknowledged) forget_acknowledgement(group, id, *child);
   group.children.remove(peer);
+  if (group.access) group.access->proofs.erase(peer);
   core_.place_changed(id);
   ordering_.child_removed(group, peer);
 }
@@ -213,7 +226,8 @@ void Tree::adopt_old_root(const Id& id, PeerRef peer) {
   // An edge from the start, so that heartbeats find out if its JOIN never comes.
   core_.add_edge(peer, Side::parent_of, edge_below(*group, id));
   Child& child = group->children.adopt(peer, 0, core_.now());
-  child.acknowledged = child.answered_for = 1;
+  child.acknowledged = child.answered_for = child.cleared = 1;
+  child.claim = static_cast<std::uint32_t>(wire::Claim::carries);  // until its JOIN says more
   if (group->lost) group->lost->settled(peer);
 }
 
@@ -254,8 +268,7 @@ void Tree::send_join(const Id& id) {
   const bool detour = group->detour() || group->join_attempts() >= attempts_before_detour;
   group->join_sent();
   ++core_.counters.joins_sent;
-  const wire::GroupJoin join{
-      id, *group->name(), core_.self, group->join_nonce(), 0, 0, Ordering::position(*group)};
+  const wire::GroupJoin join = make_join(*group, id, group->join_nonce());
   const PeerRef first_hop = detour ? random_first_hop() : PeerRef{};
   if (first_hop) {
     core_.pastry.route_via(first_hop, id, join);
@@ -283,8 +296,7 @@ void Tree::ask_candidate(const Id& id, PeerRef candidate, std::uint32_t entries)
   }
   group->ask(candidate, core_.next_nonce());
   ++core_.counters.joins_sent;
-  core_.send(candidate, wire::GroupJoin{id, *group->name(), core_.self, core_.last_nonce, 0,
-                                        entries, Ordering::position(*group)});
+  core_.send(candidate, make_join(*group, id, core_.last_nonce, entries));
 }
 
 // For a candidate that has taken this node; the parent may be lost already.
@@ -319,14 +331,22 @@ void Tree::on_join_ack(PeerRef from, const wire::JoinAck& ack) {
       if (group->untold_parent() == from) group->take_untold_parent();
       plan_farewell(*group, id);
       refuse_pending_ancestors(*group, id);
+      take_list(*group, id, ack.access);
       ordering_.attached(*group, id, ack.position);
       settled(id, group->root_path() != path_before);
       core_.place_changed(id);
       prune(id);  // the refused may have been all that it was in the tree for
       break;
     }
-    case AckVerdict::path_changed: path_changed(*group, id, path_before); break;
-    case AckVerdict::unchanged: break;
+    case AckVerdict::path_changed:
+      path_changed(*group, id, path_before);
+      take_list(*group, id, ack.access);
+      check_membership(id);
+      break;
+    case AckVerdict::unchanged:
+      take_list(*group, id, ack.access);
+      check_membership(id);
+      break;
     case AckVerdict::surplus: send_leave(from, id, ack.nonce); break;
     case AckVerdict::loop:
       send_leave(from, id, ack.nonce,
@@ -353,20 +373,33 @@ void Tree::settled(const Id& id, bool path_changed) {
   Group* group = core_.find(id);
   CANOPY_ASSERT(group && group->in_tree());
   if (path_changed) tell_children_path(*group, id);
-  for (Child& child : group->children) {
-    if (!child.acknowledged && child.nonce != 0) acknowledge(*group, id, child);
+  for (const PeerRef peer : group->children.peers()) {
+    const Child& child = *group->children.find(peer);
+    if (!child.acknowledged && child.nonce != 0) admit(*group, id, peer);
   }
-  if (group->member) complete(id, {});
+  if (!group->member) return;
+  if (may_be_member(*group, id)) {
+    send_claim(*group, id);  // its JOIN may have been sent before it was a member
+    complete(id, {});
+  } else {
+    end_membership(id, errc::denied);
+  }
 }
 
-void Tree::on_join_refused(PeerRef, const wire::JoinRefused& refusal) {
+void Tree::on_join_refused(PeerRef from, const wire::JoinRefused& refusal) {
   Group* group = core_.find(refusal.group);
-  if (!group || group->standing() != Standing::joining || refusal.nonce != group->join_nonce()) {
+  if (!group) return;
+  const bool final = refusal.reason == wire::JoinRefusal::denied ||
+                     refusal.reason == wire::JoinRefusal::no_such_group;
+  if (final && group->parent() == from) {
+    dropped_by_parent(*group, refusal.group);
+  } else if (group->standing() != Standing::joining || refusal.nonce != group->join_nonce()) {
     return;
   }
   switch (refusal.reason) {
     case wire::JoinRefusal::name_conflict:
-    case wire::JoinRefusal::denied: fail(refusal.group, refusal.reason); break;
+    case wire::JoinRefusal::no_such_group: fail(refusal.group, refusal.reason); break;
+    case wire::JoinRefusal::denied: on_denied(from, refusal.group); break;
     case wire::JoinRefusal::loop: look_elsewhere(refusal.group); break;
     case wire::JoinRefusal::limit:  // the JOIN is sent again in a while
       group->refused_for_want_of_room = true;
@@ -379,22 +412,27 @@ void Tree::fail(const Id& id, wire::JoinRefusal reason) {
   CANOPY_ASSERT(group);
   for (const PeerRef peer : group->children.peers()) {
     const Child& child = *group->children.find(peer);
-    if (child.acknowledged) {
+    if (child.acknowledged && reason != wire::JoinRefusal::no_such_group) {
       core_.send(peer, wire::Orphaned{id});
     } else {
       core_.send(peer, wire::JoinRefused{id, child.nonce, reason});
     }
     remove_child(*group, id, peer);
   }
-  const bool told_by_join = waiting_joins_.contains(id);
-  complete(id, error_of(reason));
-  if (group->member && !told_by_join) {
-    core_.upcalls.call(
-        [&events = core_.events, id, reason] { events.detached(id, error_of(reason)); });
-  }
-  group->member = false;
+  tell_end(id, error_of(reason));
   if (group->root_role()) group->step_down();
   prune(id);
+}
+
+// The membership is over: whoever has it, or waits for it, learns why.
+void Tree::tell_end(const Id& id, boost::system::error_code error) {
+  Group* group = core_.find(id);
+  const bool told_by_join = waiting_joins_.contains(id);
+  complete(id, error);
+  if (group->member && !told_by_join) {
+    core_.upcalls.call([&events = core_.events, id, error] { events.detached(id, error); });
+  }
+  group->member = false;
 }
 
 // --- Leaving ---
@@ -460,6 +498,7 @@ void Tree::prune(const Id& id) {
   Group* group = core_.find(id);
   if (!group || group->needed()) return;
   join_timers_.cancel(id);
+  claim_checks_.cancel(id);
   if (group->parent()) {
     forget_parent(*group, id);
     send_leave(group->parent(), id, group->join_nonce(), wire::LeaveReason::gone);
@@ -509,6 +548,7 @@ void Tree::disclaim(PeerRef from, const Id& id) {
 void Tree::tick() {
   for (const Id& id : user_joins_.take_due(core_.now())) give_up_join(id);
   for (const Id& id : farewells_.take_due(core_.now())) say_farewell(*core_.find(id), id);
+  for (const Id& id : claim_checks_.take_due(core_.now())) deny_silent_children(id);
   for (const Id& id : join_timers_.take_due(core_.now())) {
     const Group* group = core_.find(id);
     if (group && group->standing() == Standing::joining) send_join(id);

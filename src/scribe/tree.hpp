@@ -1,5 +1,5 @@
 // Growing and keeping the trees: JOINs and LEAVEs, parents and children, the
-// path from the root.
+// path from the root; and who may be in them (tree_access.cpp).
 //
 // A part of a Scribe node; shares its Core and asks Roots where this node turns
 // out to be a group's root. Not thread-safe.
@@ -10,6 +10,8 @@
 #include <vector>
 
 #include <boost/system/error_code.hpp>
+
+#include <canopy/error.hpp>
 
 #include "scribe/core.hpp"
 #include "scribe/deadline_set.hpp"
@@ -27,7 +29,8 @@ class Tree {
       : core_(core), roots_(roots), ordering_(ordering), tracking_(tracking) {}
 
   // --- The node's own membership ---
-  void join(const wire::GroupName& name, Completion done);
+  // `key`: of a token, to be shown where the group asks for one.
+  void join(const wire::GroupName& name, const TokenKey& key, Completion done);
   void leave(const Id& id);
 
   // --- JOINs of others ---
@@ -42,6 +45,8 @@ class Tree {
   void on_join_refused(PeerRef from, const wire::JoinRefused& refusal);
   void on_leave(PeerRef from, const wire::Leave& leave);
   void on_orphaned(PeerRef from, const wire::Orphaned& orphaned);
+  void on_access_update(PeerRef from, const wire::AccessUpdate& update);
+  void on_access_claim(PeerRef from, const wire::AccessClaim& claim);
   void on_root_path(PeerRef from, const wire::RootPathUpdate& update);
   // A peer takes this node for its child in a group, and is told that it is not;
   // of a flood of such messages, not each is answered.
@@ -80,6 +85,10 @@ class Tree {
   // Asks the peer to be this node's parent instead of the present one, which
   // serves it until the JoinAck has come and the streams overlap.
   void ask_candidate(const Id& id, PeerRef candidate, std::uint32_t entries);
+  // The list that this node goes by from now on, and its children.
+  void take_list(Group& group, const Id& id, const wire::AccessRef& list);
+  // This node's membership ends if the list does not allow it.
+  void check_membership(const Id& id);
   // The group cannot be: everybody below is told, the membership ends.
   void fail(const Id& id, wire::JoinRefusal reason);
   // Leaves the tree if nothing keeps this node in it.
@@ -92,7 +101,8 @@ class Tree {
   void leave_all();  // whoever is still served
   void tick();
   MonoTime next_deadline() const {
-    return std::min({join_timers_.next(), farewells_.next(), user_joins_.next()});
+    return std::min(
+        {join_timers_.next(), farewells_.next(), user_joins_.next(), claim_checks_.next()});
   }
 
  private:
@@ -105,6 +115,24 @@ class Tree {
   void remove_child(Group& group, const Id& id, PeerRef peer);
   void lose_child(Group& group, const Id& id, PeerRef peer);
   void refuse(const wire::GroupJoin& join, wire::JoinRefusal reason);
+
+  // --- Access ---
+  wire::GroupJoin make_join(const Group& group, const Id& id, std::uint32_t nonce,
+                            std::uint32_t entries = 0) const;
+  bool may_be_member(const Group& group, const Id& id) const;
+  void note_claim(Group& group, Child& child, const wire::GroupJoin& join) const;
+  bool may_be_child(Group& group, const Id& id, const Child& child, const wire::ProofRef& proof);
+  bool admit(Group& group, const Id& id, PeerRef peer);
+  void deny(Group& group, const Id& id, PeerRef peer);
+  void doubt_children(Group& group, const Id& id);
+  void deny_silent_children(const Id& id);
+  void send_claim(const Group& group, const Id& id);
+  void end_membership(const Id& id, errc reason);
+  void on_denied(PeerRef from, const Id& id);
+  void dropped_by_parent(Group& group, const Id& id);
+  std::uint64_t edge_hash(const Group& group, const wire::Peers& path) const;
+  bool has_too_many_entries(const Group& group, PeerRef child) const;
+
   void send_leave(PeerRef to, const Id& id, std::uint32_t nonce);
   void send_leave(PeerRef to, const Id& id, std::uint32_t nonce, wire::LeaveReason reason);
   void plan_farewell(Group& group, const Id& id);
@@ -121,6 +149,7 @@ class Tree {
   void send_off(Group& group, const Id& id, PeerRef peer);
   void refuse_pending_ancestors(Group& group, const Id& id);
   void complete(const Id& id, boost::system::error_code error);
+  void tell_end(const Id& id, boost::system::error_code error);
   void give_up_join(const Id& id);
   std::vector<Id> groups_where(PeerRef parent) const;
 
@@ -129,8 +158,9 @@ class Tree {
   Ordering& ordering_;
   Tracking& tracking_;
   DeadlineSet<Id> join_timers_;
-  DeadlineSet<Id> farewells_;   // LEAVEs that former parents are owed
-  DeadlineSet<Id> user_joins_;  // of waiting_joins_, the first's
+  DeadlineSet<Id> farewells_;     // LEAVEs that former parents are owed
+  DeadlineSet<Id> user_joins_;    // of waiting_joins_, the first's
+  DeadlineSet<Id> claim_checks_;  // by when children have to answer a new access list
   std::map<Id, std::vector<Completion>> waiting_joins_;
   // Against floods: the latest stray that was answered.
   PeerRef stray_peer_;

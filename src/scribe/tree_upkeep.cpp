@@ -10,6 +10,10 @@ namespace canopy::scribe {
 
 // --- The path from the root ---
 
+std::uint64_t Tree::edge_hash(const Group& group, const wire::Peers& path) const {
+  return path_hash(path, core_.env.peers()) ^ access_hash(group.list());
+}
+
 void Tree::on_root_path(PeerRef from, const wire::RootPathUpdate& update) {
   Group* group = core_.find(update.group);
   if (!group) return answer_stray(from, update.group);
@@ -38,20 +42,20 @@ wire::Peers Tree::path_below(const Group& group) const {
 }
 
 Edge Tree::edge_above(const Group& group, const Id& id) const {
-  return {id, path_hash(group.root_path(), core_.env.peers())};
+  return {id, edge_hash(group, group.root_path())};
 }
 
 // The path may have changed since the children were told one: they are told
 // first, since the edges to all of them have the same hash.
 Edge Tree::edge_below(Group& group, const Id& id) {
-  if (group.told_path_hash != path_hash(path_below(group), core_.env.peers())) {
+  if (group.told_path_hash != edge_hash(group, path_below(group))) {
     tell_children_path(group, id);
   }
   return {id, group.told_path_hash};
 }
 
 void Tree::path_changed(Group& group, const Id& id, const wire::Peers& before) {
-  core_.neighbors.change(group.parent(), Side::child_of, {id, path_hash(before, core_.env.peers())},
+  core_.neighbors.change(group.parent(), Side::child_of, {id, edge_hash(group, before)},
                          edge_above(group, id));
   tell_children_path(group, id);
 }
@@ -60,7 +64,7 @@ void Tree::tell_children_path(Group& group, const Id& id) {
   if (!group.in_tree()) return;
   const wire::Peers path = path_below(group);
   const Edge before{id, group.told_path_hash};
-  group.told_path_hash = path_hash(path, core_.env.peers());
+  group.told_path_hash = edge_hash(group, path);
   for (const Child& child : group.children) {
     if (!child.acknowledged) continue;
     core_.neighbors.change(child.peer, Side::parent_of, before, {id, group.told_path_hash});
@@ -70,7 +74,9 @@ void Tree::tell_children_path(Group& group, const Id& id) {
 
 void Tree::tell_path(PeerRef child, const Id& id) {
   const Group* group = core_.find(id);
-  if (group && group->in_tree()) core_.send(child, wire::RootPathUpdate{id, path_below(*group)});
+  if (!group || !group->in_tree()) return;
+  core_.send(child, wire::RootPathUpdate{id, path_below(*group)});
+  if (group->access) core_.send(child, wire::AccessUpdate{id, group->access->list});
 }
 
 void Tree::forget_parent(const Group& group, const Id& id) {

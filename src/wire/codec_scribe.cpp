@@ -58,6 +58,8 @@ overlay::GroupJoin to_proto(Writer& writer, const GroupJoin& from) {
   to.set_detours(from.detours);
   to.set_entries(from.entries);
   writer.put_position(from.position, [&] { return to.mutable_position(); });
+  to.set_claim(static_cast<std::uint32_t>(from.claim));
+  writer.put_shared(from.proof, [&] { return to.mutable_proof(); });
   return to;
 }
 GroupJoin from_proto(Reader& reader, const overlay::GroupJoin& from) {
@@ -69,6 +71,8 @@ GroupJoin from_proto(Reader& reader, const overlay::GroupJoin& from) {
   to.detours = reader.number<std::uint8_t>(from.detours(), "detours");
   to.entries = from.entries();
   to.position = reader.position(from.position());
+  to.claim = reader.enumeration(from.claim(), Claim::none, Claim::member);
+  to.proof = reader.proof(from.proof(), from.has_proof());
   return to;
 }
 
@@ -77,6 +81,7 @@ overlay::GroupCreate to_proto(Writer& writer, const GroupCreate& from) {
   writer.put(to.mutable_state(), from.state);
   writer.put(to.mutable_origin(), from.origin);
   to.set_nonce(from.nonce);
+  writer.put_shared(from.proof, [&] { return to.mutable_proof(); });
   return to;
 }
 GroupCreate from_proto(Reader& reader, const overlay::GroupCreate& from) {
@@ -84,6 +89,7 @@ GroupCreate from_proto(Reader& reader, const overlay::GroupCreate& from) {
   reader.get(to.state, from.state(), "state");
   to.origin = reader.needed_peer(from.origin(), from.has_origin(), "origin");
   to.nonce = from.nonce();
+  to.proof = reader.proof(from.proof(), from.has_proof());
   return to;
 }
 
@@ -96,6 +102,7 @@ overlay::Publish to_proto(Writer& writer, const Publish& from) {
   to.set_ack(static_cast<std::uint32_t>(from.ack));
   to.set_after(from.after);
   to.set_within_ms(from.within_ms);
+  writer.put_shared(from.proof, [&] { return to.mutable_proof(); });
   writer.body = from.body;
   return to;
 }
@@ -108,6 +115,7 @@ Publish from_proto(Reader& reader, const overlay::Publish& from) {
   to.ack = reader.enumeration(from.ack(), AckMode::none, AckMode::members);
   to.after = from.after();
   to.within_ms = from.within_ms();
+  to.proof = reader.proof(from.proof(), from.has_proof());
   to.body = reader.body;
   return to;
 }
@@ -119,6 +127,7 @@ overlay::Anycast to_proto(Writer& writer, const Anycast& from) {
   writer.put(to.mutable_origin(), from.origin);
   writer.put_list(to.mutable_visited(), from.visited, limit::peers);
   writer.put_list(to.mutable_to_visit(), from.to_visit, limit::peers);
+  writer.put_shared(from.proof, [&] { return to.mutable_proof(); });
   writer.body = from.body;
   return to;
 }
@@ -129,6 +138,7 @@ Anycast from_proto(Reader& reader, const overlay::Anycast& from) {
   to.origin = reader.needed_peer(from.origin(), from.has_origin(), "origin");
   to.visited = reader.list<PeerRef>(from.visited(), limit::peers, "visited");
   to.to_visit = reader.list<PeerRef>(from.to_visit(), limit::peers, "to_visit");
+  to.proof = reader.proof(from.proof(), from.has_proof());
   to.body = reader.body;
   return to;
 }
@@ -152,12 +162,16 @@ overlay::GroupCreateReply to_proto(Writer&, const GroupCreateReply& from) {
   overlay::GroupCreateReply to;
   to.set_nonce(from.nonce);
   to.set_error(from.error);
+  to.set_existed(from.existed);
+  to.set_mode(from.mode);
   return to;
 }
 GroupCreateReply from_proto(Reader& reader, const overlay::GroupCreateReply& from) {
   GroupCreateReply to;
   to.nonce = from.nonce();
   to.error = reader.number<std::uint16_t>(from.error(), "error");
+  to.existed = from.existed();
+  to.mode = reader.number<std::uint8_t>(from.mode(), "mode");
   return to;
 }
 
@@ -168,6 +182,7 @@ overlay::JoinAck to_proto(Writer& writer, const JoinAck& from) {
   writer.put_list(to.mutable_root_path(), from.root_path, limit::peers);
   writer.put_position(from.position, [&] { return to.mutable_position(); });
   writer.put_position(from.tracked, [&] { return to.mutable_tracked(); });
+  writer.put_shared(from.access, [&] { return to.mutable_access(); });
   return to;
 }
 JoinAck from_proto(Reader& reader, const overlay::JoinAck& from) {
@@ -177,6 +192,7 @@ JoinAck from_proto(Reader& reader, const overlay::JoinAck& from) {
   to.root_path = reader.list<PeerRef>(from.root_path(), limit::peers, "root_path");
   to.position = reader.position(from.position());
   to.tracked = reader.position(from.tracked());
+  to.access = reader.access(from.access(), from.has_access());
   return to;
 }
 
@@ -191,7 +207,7 @@ JoinRefused from_proto(Reader& reader, const overlay::JoinRefused& from) {
   JoinRefused to;
   to.group = reader.group(from);
   to.nonce = from.nonce();
-  to.reason = reader.enumeration(from.reason(), JoinRefusal::loop, JoinRefusal::denied);
+  to.reason = reader.enumeration(from.reason(), JoinRefusal::loop, JoinRefusal::no_such_group);
   return to;
 }
 
@@ -315,6 +331,7 @@ overlay::PublishAck to_proto(Writer& writer, const PublishAck& from) {
   to.set_ordered(from.ordered);
   to.set_pending(from.pending);
   if (has_content(from.reach)) writer.put(to.mutable_reach(), from.reach);
+  to.set_retry_after_ms(from.retry_after_ms);
   return to;
 }
 PublishAck from_proto(Reader& reader, const overlay::PublishAck& from) {
@@ -327,6 +344,7 @@ PublishAck from_proto(Reader& reader, const overlay::PublishAck& from) {
   to.ordered = from.ordered();
   to.pending = from.pending();
   to.reach = reader.reach(from.reach());
+  to.retry_after_ms = from.retry_after_ms();
   return to;
 }
 
@@ -564,6 +582,77 @@ ReplicaDigest from_proto(Reader&, const overlay::ReplicaDigest& from) {
   ReplicaDigest to;
   to.hash = from.hash();
   to.count = from.count();
+  return to;
+}
+
+overlay::AccessUpdate to_proto(Writer& writer, const AccessUpdate& from) {
+  overlay::AccessUpdate to;
+  to.set_group(bytes_of(from.group));
+  writer.put_shared(from.access, [&] { return to.mutable_access(); });
+  return to;
+}
+AccessUpdate from_proto(Reader& reader, const overlay::AccessUpdate& from) {
+  return {reader.id(from.group(), "group"), reader.access(from.access(), from.has_access())};
+}
+
+overlay::AccessClaim to_proto(Writer& writer, const AccessClaim& from) {
+  overlay::AccessClaim to;
+  to.set_group(bytes_of(from.group));
+  to.set_claim(static_cast<std::uint32_t>(from.claim));
+  to.set_mark(from.mark);
+  writer.put_shared(from.proof, [&] { return to.mutable_proof(); });
+  return to;
+}
+AccessClaim from_proto(Reader& reader, const overlay::AccessClaim& from) {
+  AccessClaim to;
+  to.group = reader.id(from.group(), "group");
+  to.claim = reader.enumeration(from.claim(), Claim::none, Claim::member);
+  to.mark = from.mark();
+  to.proof = reader.proof(from.proof(), from.has_proof());
+  return to;
+}
+
+overlay::GroupChange to_proto(Writer& writer, const GroupChange& from) {
+  overlay::GroupChange to;
+  to.set_group(bytes_of(from.group));
+  writer.put(to.mutable_name(), from.name);
+  writer.put(to.mutable_origin(), from.origin);
+  to.set_nonce(from.nonce);
+  to.set_kind(static_cast<std::uint32_t>(from.kind));
+  to.set_expected(from.expected);
+  writer.put_shared(from.access, [&] { return to.mutable_access(); });
+  writer.put_shared(from.proof, [&] { return to.mutable_proof(); });
+  writer.put_list(to.mutable_states(), from.states, limit::states);
+  return to;
+}
+GroupChange from_proto(Reader& reader, const overlay::GroupChange& from) {
+  GroupChange to;
+  to.group = reader.id(from.group(), "group");
+  reader.get(to.name, from.name(), "name");
+  to.origin = reader.needed_peer(from.origin(), from.has_origin(), "origin");
+  to.nonce = from.nonce();
+  to.kind = reader.enumeration(from.kind(), ChangeKind::look, ChangeKind::offer);
+  to.expected = from.expected();
+  to.access = reader.access(from.access(), from.has_access());
+  to.proof = reader.proof(from.proof(), from.has_proof());
+  to.states = reader.list<GroupState>(from.states(), limit::states, "states");
+  return to;
+}
+
+overlay::GroupChangeReply to_proto(Writer& writer, const GroupChangeReply& from) {
+  overlay::GroupChangeReply to;
+  to.set_nonce(from.nonce);
+  to.set_group(bytes_of(from.group));
+  to.set_error(from.error);
+  writer.put_list(to.mutable_states(), from.states, limit::states);
+  return to;
+}
+GroupChangeReply from_proto(Reader& reader, const overlay::GroupChangeReply& from) {
+  GroupChangeReply to;
+  to.nonce = from.nonce();
+  to.group = reader.id(from.group(), "group");
+  to.error = reader.number<std::uint16_t>(from.error(), "error");
+  to.states = reader.list<GroupState>(from.states(), limit::states, "states");
   return to;
 }
 

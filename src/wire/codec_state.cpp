@@ -71,6 +71,9 @@ void Writer::put(overlay::GroupState* to, const GroupState& from) {
   to->set_version(from.version);
   to->set_created(from.created);
   put_position(from.closed, [&] { return to->mutable_closed(); });
+  put_shared(from.access, [&] { return to->mutable_access(); });
+  to->set_life(from.life);
+  to->set_deleted_for_ms(from.deleted_for_ms);
 }
 
 void Writer::put(overlay::Position* to, const Position& from) {
@@ -156,6 +159,9 @@ void Reader::get(GroupState& to, const overlay::GroupState& from, std::string_vi
   to.version = from.version();
   to.created = from.created();
   to.closed = position(from.closed());
+  to.access = access(from.access(), from.has_access());
+  to.life = from.life();
+  to.deleted_for_ms = from.deleted_for_ms();
 }
 
 void Reader::get(LostSubtree& to, const overlay::LostSubtree& from, std::string_view field) {

@@ -3,10 +3,12 @@
 // codec's own source files only; Protobuf types are merely named here.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +31,9 @@ class GroupState;
 class Position;
 class Reach;
 class LostSubtree;
+class Grant;
+class AccessList;
+class Proof;
 }  // namespace canopy::overlay
 
 namespace canopy::wire::detail {
@@ -60,8 +65,16 @@ class Writer {
   void put(overlay::Position* to, const Position& from);
   void put(overlay::LostSubtree* to, const LostSubtree& from);
   void put(overlay::Reach* to, const Reach& from);
+  void put(overlay::Grant* to, const Grant& from);
+  void put(overlay::AccessList* to, const AccessList& from);
+  void put(overlay::Proof* to, const Proof& from);
 
   // Not at all if there is none.
+  template <class T, class Mutable>
+  void put_shared(const std::shared_ptr<const T>& from, Mutable to) {
+    if (from) put(to(), *from);
+  }
+
   template <class Mutable>
   void put_position(const Position& from, Mutable to) {
     if (from != Position{}) put(to(), from);
@@ -126,6 +139,8 @@ class Reader {
   void get(GroupState& to, const overlay::GroupState& from, std::string_view field);
   void get(LostSubtree& to, const overlay::LostSubtree& from, std::string_view field);
   Reach reach(const overlay::Reach& from);
+  AccessRef access(const overlay::AccessList& from, bool present);
+  ProofRef proof(const overlay::Proof& from, bool present);
   Position position(const overlay::Position& from) const noexcept;
 
   // A peer that the message cannot do without.
@@ -191,6 +206,9 @@ class Reader {
 
  private:
   Id group(const std::string& bytes, std::uint32_t number);
+  Grant grant(const overlay::Grant& from);
+  template <std::size_t size>
+  std::array<std::uint8_t, size> bytes(const std::string& from, std::string_view field);
 
   PeerTable& peers_;
   ReceiveDictionary* groups_;

@@ -65,6 +65,10 @@ enum class Kind : std::uint8_t {
   multicast_ack = 0x5b,
   ack_request = 0x5c,
   replica_digest = 0x5d,
+  access_update = 0x67,
+  access_claim = 0x68,
+  group_change = 0x69,  // routed only
+  group_change_reply = 0x6a,
 };
 
 inline constexpr Kind first_scribe_kind = Kind::group_join;
@@ -176,6 +180,14 @@ template <>
 inline constexpr KindInfo kind_info<AckRequest>{Kind::ack_request, "AckRequest"};
 template <>
 inline constexpr KindInfo kind_info<ReplicaDigest>{Kind::replica_digest, "ReplicaDigest"};
+template <>
+inline constexpr KindInfo kind_info<AccessUpdate>{Kind::access_update, "AccessUpdate"};
+template <>
+inline constexpr KindInfo kind_info<AccessClaim>{Kind::access_claim, "AccessClaim"};
+template <>
+inline constexpr KindInfo kind_info<GroupChange>{Kind::group_change, "GroupChange"};
+template <>
+inline constexpr KindInfo kind_info<GroupChangeReply>{Kind::group_change_reply, "GroupChangeReply"};
 
 // Carried under its own kind, whatever that is.
 template <>

@@ -14,6 +14,7 @@ constexpr std::size_t number_bytes = 5;  // with its tag
 constexpr std::size_t id_bytes = 22;
 constexpr std::size_t message_id_bytes = 36;
 constexpr std::size_t peer_bytes = 60;
+constexpr std::size_t key_bytes = 34;
 
 std::size_t size_of(const Peers& peers) noexcept { return peers.size() * peer_bytes; }
 
@@ -29,8 +30,20 @@ std::size_t size_of(const GroupName& name) noexcept {
   return 6 + name.name.size() + name.creator.size();
 }
 
+std::size_t size_of(const Grant& grant) noexcept {
+  return 2 + grant.peers.size() * id_bytes + grant.keys.size() * key_bytes;
+}
+
+std::size_t size_of(const AccessRef& access) noexcept {
+  if (!access) return 0;
+  return 16 + size_of(access->publish) + size_of(access->join) + size_of(access->manage) +
+         access->ancestors.size() * sizeof(std::uint64_t);
+}
+
+std::size_t size_of(const ProofRef& proof) noexcept { return proof ? 3 * key_bytes : 0; }
+
 std::size_t size_of(const GroupState& state) noexcept {
-  return id_bytes + size_of(state.name) + 3 * number_bytes;
+  return id_bytes + size_of(state.name) + 3 * number_bytes + size_of(state.access);
 }
 
 std::size_t size_of(const std::vector<GroupState>& states) noexcept {
@@ -70,23 +83,35 @@ std::size_t content_size(const RouteTraceReply& m) noexcept {
   return number_bytes + size_of(m.hops);
 }
 std::size_t content_size(const GroupJoin& m) noexcept {
-  return id_bytes + size_of(m.name) + peer_bytes + 2 * number_bytes;
+  return id_bytes + size_of(m.name) + peer_bytes + 2 * number_bytes + size_of(m.proof);
 }
 std::size_t content_size(const GroupCreate& m) noexcept {
-  return size_of(m.state) + peer_bytes + number_bytes;
+  return size_of(m.state) + peer_bytes + number_bytes + size_of(m.proof);
+}
+std::size_t content_size(const GroupChange& m) noexcept {
+  return id_bytes + size_of(m.name) + peer_bytes + 3 * number_bytes + size_of(m.access) +
+         size_of(m.proof) + size_of(m.states);
 }
 std::size_t content_size(const Publish& m) noexcept {
-  return number_bytes + size_of(m.name) + message_id_bytes + peer_bytes + m.body.size();
+  return number_bytes + size_of(m.name) + message_id_bytes + peer_bytes + m.body.size() +
+         size_of(m.proof);
 }
 std::size_t content_size(const Anycast& m) noexcept {
   return number_bytes + message_id_bytes + peer_bytes + size_of(m.visited) + size_of(m.to_visit) +
-         m.body.size();
+         m.body.size() + size_of(m.proof);
 }
 std::size_t content_size(const TreeRequest&) noexcept { return 2 * number_bytes + peer_bytes; }
 std::size_t content_size(const OpaqueBody& m) noexcept { return m.header.size() + m.body.size(); }
 std::size_t content_size(const GroupCreateReply&) noexcept { return 2 * number_bytes; }
 std::size_t content_size(const JoinAck& m) noexcept {
-  return 2 * number_bytes + size_of(m.root_path);
+  return 2 * number_bytes + size_of(m.root_path) + size_of(m.access);
+}
+std::size_t content_size(const AccessUpdate& m) noexcept { return id_bytes + size_of(m.access); }
+std::size_t content_size(const AccessClaim& m) noexcept {
+  return id_bytes + 2 * number_bytes + size_of(m.proof);
+}
+std::size_t content_size(const GroupChangeReply& m) noexcept {
+  return id_bytes + 2 * number_bytes + size_of(m.states);
 }
 std::size_t content_size(const JoinRefused&) noexcept { return 3 * number_bytes; }
 std::size_t content_size(const Leave& m) noexcept {

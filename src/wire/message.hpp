@@ -23,7 +23,7 @@ struct OpaqueBody {
 // What can be routed to a key. A variant whose special members are compiled
 // once, in message.cpp: inline they would fill every object file.
 struct RoutedBody : std::variant<JoinRequest, RouteTrace, GroupJoin, GroupCreate, Publish, Anycast,
-                                 TreeRequest, OpaqueBody> {
+                                 TreeRequest, GroupChange, OpaqueBody> {
   using variant::variant;
   RoutedBody();
   RoutedBody(const RoutedBody&);
@@ -64,7 +64,8 @@ struct Message
                    Orphaned, RootPathUpdate, Multicast, TreeHeartbeat, GroupSetPage, PublishAck,
                    RootAddress, AnycastReply, RootStates, RootStatesAck, TreeReply,
                    RootStateRequest, RootStateReply, GroupJoin, Relocation, EpochStart, LostUpTo,
-                   LatestPosition, RefillRequest, MulticastAck, AckRequest, ReplicaDigest> {
+                   LatestPosition, RefillRequest, MulticastAck, AckRequest, ReplicaDigest,
+                   AccessUpdate, AccessClaim, GroupChangeReply> {
   using variant::variant;
   Message();
   Message(const Message&);

@@ -12,6 +12,7 @@
 #include "base/buffer.hpp"
 #include "base/id.hpp"
 #include "base/peer.hpp"
+#include "wire/access.hpp"
 #include "wire/pastry_messages.hpp"
 
 namespace canopy::wire {
@@ -43,8 +44,8 @@ struct Position {
 enum class GroupMode : std::uint8_t { best_effort = 1, ordered = 2, durable = 3 };
 enum class AckMode : std::uint8_t { none = 0, root = 1, members = 2 };
 
-// What the root knows of a group and its replicas keep. (epoch, version) only
-// grows; the larger one wins a merge.
+// What the root knows of a group and its replicas keep. (life, epoch, version) only
+// grows; the larger one wins a merge, access lists apart.
 struct GroupState {
   Id group = {};
   GroupName name = {};
@@ -54,9 +55,21 @@ struct GroupState {
   bool created = false;  // by a create: kept while nobody is in the tree, else forgotten
   // In a handover of an ordered group: the position that the old root ended at.
   Position closed = {};
+  AccessRef access = {};
+  std::uint32_t life = 0;            // odd: the group was deleted; then, created anew
+  std::uint32_t deleted_for_ms = 0;  // so long that is still to be remembered
+
+  bool deleted() const noexcept { return life % 2 == 1; }
 };
 
 // --- Routed to the group's id ---
+
+// What a child says of itself. Only members need a right to be in the tree.
+enum class Claim : std::uint8_t {
+  none = 0,     // it is of a version that knows no access lists
+  carries = 1,  // for others
+  member = 2,
+};
 
 // `child` wants the receiver as its parent. Each hop that is not in the tree
 // yet adopts the child and sends a JOIN of its own. Sent direct, it is for the
@@ -70,12 +83,35 @@ struct GroupJoin {
   std::uint8_t detours = 0;  // random first hops still to take, to get out of a loop
   std::uint32_t entries = 0;
   Position position = {};  // ordered: up to here the child has everything
+  Claim claim = Claim::none;
+  ProofRef proof = {};
 };
 
 struct GroupCreate {
   GroupState state = {};
   PeerRef origin = {};
   std::uint32_t nonce = 0;
+  ProofRef proof = {};
+};
+
+// A question to the group's root, or something for it to do, about what a create
+// has made.
+enum class ChangeKind : std::uint8_t {
+  look = 1,
+  set_access = 2,  // if the list is still the one with the mark `expected`
+  remove = 3,      // the group
+  offer = 4,       // the sender has kept this state, which the root may lack
+};
+struct GroupChange {
+  Id group = {};
+  GroupName name = {};
+  PeerRef origin = {};
+  std::uint32_t nonce = 0;  // 0: of an offer
+  ChangeKind kind = ChangeKind::look;
+  std::uint64_t expected = 0;  // 0: the group has no list
+  AccessRef access = {};
+  ProofRef proof = {};
+  std::vector<GroupState> states = {};  // one, or none
 };
 
 // Who has a tracked multicast, below one node or in all.
@@ -96,6 +132,7 @@ struct Publish {
   std::uint64_t after = 0;  // ordered: the publisher's message before it, if that is unconfirmed
   Buffer body = {};
   std::uint32_t within_ms = 0;  // ack members: so long the publisher waits
+  ProofRef proof = {};
 };
 
 // Depth-first search for one willing member.
@@ -106,6 +143,7 @@ struct Anycast {
   Peers visited = {};
   Peers to_visit = {};
   Buffer body = {};
+  ProofRef proof = {};
 };
 
 // --- Direct ---
@@ -113,6 +151,15 @@ struct Anycast {
 struct GroupCreateReply {
   std::uint32_t nonce = 0;
   std::uint16_t error = 0;  // canopy::errc, 0 = created (or there already)
+  bool existed = false;     // it was there already
+  std::uint8_t mode = 0;    // GroupMode; 0: not known
+};
+
+struct GroupChangeReply {
+  std::uint32_t nonce = 0;
+  Id group = {};
+  std::uint16_t error = 0;              // canopy::errc, 0 = done
+  std::vector<GroupState> states = {};  // the group as it is now; none if there is none
 };
 
 // The child is in the tree: its parents from the root down, the sender last.
@@ -124,9 +171,33 @@ struct JoinAck {
   // Best-effort: the child is not answered for in tracked multicasts up to this
   // round; ordered: up to `position`.
   Position tracked = {};
+  AccessRef access = {};  // the group's
 };
 
-enum class JoinRefusal : std::uint8_t { loop = 1, name_conflict = 2, limit = 3, denied = 4 };
+// A parent's list is another one now; null: everybody may everything. Answered by an
+// AccessClaim.
+struct AccessUpdate {
+  Id group = {};
+  AccessRef access = {};
+};
+
+// What the sender, a child, is in the group, by the list with this mark (0: none).
+struct AccessClaim {
+  Id group = {};
+  Claim claim = Claim::none;
+  std::uint64_t mark = 0;
+  ProofRef proof = {};
+};
+
+// Sent to a child that is in the tree already, too: it is denied from now on, or the
+// group was deleted.
+enum class JoinRefusal : std::uint8_t {
+  loop = 1,
+  name_conflict = 2,
+  limit = 3,
+  denied = 4,
+  no_such_group = 5,
+};
 struct JoinRefused {
   Id group = {};
   std::uint32_t nonce = 0;
@@ -273,9 +344,10 @@ struct PublishAck {
   PeerRef root = {};        // for the publisher's cache
   std::uint64_t epoch = 0;  // 0 in an ordered group: its position is not known any more
   std::uint64_t sequence = 0;
-  bool ordered = false;  // the group
-  bool pending = false;  // ack members: the root has it; the answer follows
-  Reach reach = {};      // ack members
+  bool ordered = false;              // the group
+  bool pending = false;              // ack members: the root has it; the answer follows
+  Reach reach = {};                  // ack members
+  std::uint32_t retry_after_ms = 0;  // errc::limit: too early; then there is room again
 };
 
 // Tells a publisher who routed, without asking for an ack, where the root is.

@@ -8,6 +8,7 @@
 #include <canopy/error.hpp>
 
 #include "base/assert.hpp"
+#include "scribe/access.hpp"
 
 namespace canopy::scribe::test {
 
@@ -50,6 +51,12 @@ bool Box::anycast(const wire::Anycast& message) {
 }
 
 void Box::detached(const Id&, boost::system::error_code reason) { detachments.push_back(reason); }
+
+void Box::keep_state(const wire::GroupState& state) {
+  if (!disk_works) return;
+  disk[state.group] = state;
+  scribe().written(state.group, state.epoch, state.version);
+}
 
 std::size_t Box::count(const std::string& text) const {
   return static_cast<std::size_t>(std::ranges::count(delivered, text, &Delivered::text));
@@ -196,13 +203,15 @@ std::uint64_t MiniNet::sent(const std::string& type) const {
 
 // --- Operations ---
 
-boost::system::error_code MiniNet::join(PeerRef ref, const wire::GroupName& name) {
+boost::system::error_code MiniNet::join(PeerRef ref, const wire::GroupName& name,
+                                        const TokenKey& key) {
   boost::system::error_code result = errc::timed_out;
   bool done = false;
-  boxes_.at(ref)->scribe().join(name, [&](boost::system::error_code error) {
+  const auto told = [&](boost::system::error_code error) {
     result = error;
     done = true;
-  });
+  };
+  boxes_.at(ref)->scribe().join(name, told, key);
   CANOPY_ASSERT(!done);
   run_until([&] { return done; }, 60s);
   CANOPY_ASSERT(done);
@@ -223,7 +232,7 @@ boost::system::error_code MiniNet::create(PeerRef ref, const wire::GroupName& na
 }
 
 PublishOutcome MiniNet::publish(PeerRef ref, const wire::GroupName& name, const std::string& text,
-                                wire::AckMode ack, Duration within) {
+                                wire::AckMode ack, Duration within, const TokenKey& key) {
   PublishOutcome result;
   bool done = false;
   boxes_.at(ref)->scribe().publish(
@@ -232,7 +241,7 @@ PublishOutcome MiniNet::publish(PeerRef ref, const wire::GroupName& name, const 
         result = outcome;
         done = true;
       },
-      within);
+      within, key);
   CANOPY_ASSERT(!done);
   run_until([&] { return done; }, 60s);
   CANOPY_ASSERT(done);
@@ -246,14 +255,77 @@ void MiniNet::shout(PeerRef ref, const wire::GroupName& name, const std::string&
 
 std::pair<boost::system::error_code, PeerRef> MiniNet::anycast(PeerRef ref,
                                                                const wire::GroupName& name,
-                                                               const std::string& text) {
+                                                               const std::string& text,
+                                                               const TokenKey& key) {
   std::pair<boost::system::error_code, PeerRef> result;
   bool done = false;
-  boxes_.at(ref)->scribe().anycast(name, Buffer::copy_of(text),
-                                   [&](boost::system::error_code error, PeerRef member) {
-                                     result = {error, member};
-                                     done = true;
-                                   });
+  const auto told = [&](boost::system::error_code error, PeerRef member) {
+    result = {error, member};
+    done = true;
+  };
+  boxes_.at(ref)->scribe().anycast(name, Buffer::copy_of(text), told, key);
+  run_until([&] { return done; }, 60s);
+  CANOPY_ASSERT(done);
+  return result;
+}
+
+std::pair<boost::system::error_code, CreateOutcome> MiniNet::create(PeerRef ref,
+                                                                    const wire::GroupName& name,
+                                                                    const wire::AccessList& access,
+                                                                    wire::GroupMode mode,
+                                                                    const TokenKey& key) {
+  std::pair<boost::system::error_code, CreateOutcome> result;
+  bool done = false;
+  boxes_.at(ref)->scribe().create(
+      name, mode, std::make_shared<const wire::AccessList>(access), key,
+      [&](boost::system::error_code error, const CreateOutcome& outcome) {
+        result = {error, outcome};
+        done = true;
+      });
+  run_until([&] { return done; }, 60s);
+  CANOPY_ASSERT(done);
+  return result;
+}
+
+std::pair<boost::system::error_code, wire::GroupState> MiniNet::look(PeerRef ref,
+                                                                     const wire::GroupName& name) {
+  std::pair<boost::system::error_code, wire::GroupState> result;
+  bool done = false;
+  boxes_.at(ref)->scribe().look(
+      name, [&](boost::system::error_code error, const wire::GroupState& state) {
+        result = {error, state};
+        done = true;
+      });
+  run_until([&] { return done; }, 60s);
+  CANOPY_ASSERT(done);
+  return result;
+}
+
+boost::system::error_code MiniNet::set_access(PeerRef ref, const wire::GroupName& name,
+                                              const wire::AccessList& access, const TokenKey& key) {
+  const std::uint64_t expected = mark_of(look(ref, name).second.access);
+  boost::system::error_code result;
+  bool done = false;
+  boxes_.at(ref)->scribe().set_access(
+      name, expected, std::make_shared<const wire::AccessList>(access), key,
+      [&](boost::system::error_code error, const wire::GroupState&) {
+        result = error;
+        done = true;
+      });
+  run_until([&] { return done; }, 60s);
+  CANOPY_ASSERT(done);
+  return result;
+}
+
+boost::system::error_code MiniNet::remove(PeerRef ref, const wire::GroupName& name,
+                                          const TokenKey& key) {
+  boost::system::error_code result;
+  bool done = false;
+  boxes_.at(ref)->scribe().remove(name, key,
+                                  [&](boost::system::error_code error, const wire::GroupState&) {
+                                    result = error;
+                                    done = true;
+                                  });
   run_until([&] { return done; }, 60s);
   CANOPY_ASSERT(done);
   return result;

@@ -49,6 +49,8 @@ class Box final : public wire::Env, public Events {
   void lost(const Id& group, std::uint64_t count) override;
   bool anycast(const wire::Anycast& message) override;
   void detached(const Id& group, boost::system::error_code reason) override;
+  void keep_state(const wire::GroupState& state) override;
+  void forget_state(const Id& group) override { disk.erase(group); }
 
   std::size_t count(const std::string& text) const;  // how often it was delivered
 
@@ -64,6 +66,8 @@ class Box final : public wire::Env, public Events {
   std::vector<std::string> anycasts;
   std::vector<boost::system::error_code> detachments;
   std::deque<std::pair<PeerRef, wire::Message>> inbox;  // while hung
+  std::map<Id, wire::GroupState> disk;                  // Config::keeps_states
+  bool disk_works = true;
   MonoTime wake = never;
   std::unique_ptr<OverlayPeer> peer;
 
@@ -108,17 +112,32 @@ class MiniNet {
   std::uint64_t sent(const std::string& type) const;
 
   // --- Operations, run until they are complete ---
-  boost::system::error_code join(PeerRef ref, const wire::GroupName& name);
+  boost::system::error_code join(PeerRef ref, const wire::GroupName& name,
+                                 const TokenKey& key = nullptr);
   boost::system::error_code create(PeerRef ref, const wire::GroupName& name,
                                    wire::GroupMode mode = wire::GroupMode::best_effort);
   PublishOutcome publish(PeerRef ref, const wire::GroupName& name, const std::string& text,
                          wire::AckMode ack = wire::AckMode::root,
-                         Duration within = Duration::zero());
+                         Duration within = Duration::zero(), const TokenKey& key = nullptr);
   // Starts one and forgets it.
   void shout(PeerRef ref, const wire::GroupName& name, const std::string& text,
              wire::AckMode ack = wire::AckMode::none);
   std::pair<boost::system::error_code, PeerRef> anycast(PeerRef ref, const wire::GroupName& name,
-                                                        const std::string& text);
+                                                        const std::string& text,
+                                                        const TokenKey& key = nullptr);
+
+  // --- The same, of groups with access lists ---
+  std::pair<boost::system::error_code, CreateOutcome> create(
+      PeerRef ref, const wire::GroupName& name, const wire::AccessList& access,
+      wire::GroupMode mode = wire::GroupMode::best_effort, const TokenKey& key = nullptr);
+  std::pair<boost::system::error_code, wire::GroupState> look(PeerRef ref,
+                                                              const wire::GroupName& name);
+  // Whatever the list is.
+  boost::system::error_code set_access(PeerRef ref, const wire::GroupName& name,
+                                       const wire::AccessList& access,
+                                       const TokenKey& key = nullptr);
+  boost::system::error_code remove(PeerRef ref, const wire::GroupName& name,
+                                   const TokenKey& key = nullptr);
 
   // --- The tree, seen from outside ---
   PeerRef closest_live(const Id& key) const;  // who should be the root

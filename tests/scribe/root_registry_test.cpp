@@ -19,7 +19,7 @@ wire::GroupState state(std::uint64_t epoch, std::uint64_t version, std::string n
 }
 
 TEST(RootRegistry, TheLargerEpochWinsThenTheLargerVersion) {
-  RootRegistry registry(10);
+  RootRegistry registry(10, 1h);
   registry.merge(state(2, 1), start);
   EXPECT_EQ(registry.merge(state(1, 9), start)->state.epoch, 2u);
   EXPECT_EQ(registry.merge(state(2, 3), start)->state.version, 3u);
@@ -28,8 +28,8 @@ TEST(RootRegistry, TheLargerEpochWinsThenTheLargerVersion) {
 }
 
 TEST(RootRegistry, TwoNamesWithEqualNumbersAreDecidedTheSameEverywhere) {
-  RootRegistry one(10);
-  RootRegistry other(10);
+  RootRegistry one(10, 1h);
+  RootRegistry other(10, 1h);
   one.merge(state(1, 1, "a"), start);
   one.merge(state(1, 1, "b"), start);
   other.merge(state(1, 1, "b"), start);
@@ -39,7 +39,7 @@ TEST(RootRegistry, TwoNamesWithEqualNumbersAreDecidedTheSameEverywhere) {
 }
 
 TEST(RootRegistry, IsBounded) {
-  RootRegistry registry(1);
+  RootRegistry registry(1, 1h);
   EXPECT_TRUE(registry.merge(state(1, 1), start));
   wire::GroupState second = state(1, 1);
   second.group = Id::hash_of("news");
@@ -50,8 +50,8 @@ TEST(RootRegistry, IsBounded) {
 TEST(RootRegistry, RootAndHolderAgreeAboutReplicas) {
   const PeerRef root{1};
   const PeerRef holder{2};
-  RootRegistry at_root(10);
-  RootRegistry at_holder(10);
+  RootRegistry at_root(10, 1h);
+  RootRegistry at_holder(10, 1h);
   RootRecord& own = *at_root.merge(state(1, 1), start);
   own.own = true;
   EXPECT_TRUE(at_root.confirmed().empty());
@@ -70,26 +70,42 @@ TEST(RootRegistry, RootAndHolderAgreeAboutReplicas) {
 
 TEST(RootRegistry, TouchedReplicasStay) {
   const PeerRef root{1};
-  RootRegistry registry(10);
+  RootRegistry registry(10, 1h);
   registry.merge(state(1, 1), start)->root = root;
   registry.touch_replicas(root, start + 5s);
-  EXPECT_EQ(registry.expire_replicas(start + 5s), 0u);
-  EXPECT_EQ(registry.expire_replicas(start + 6s), 1u);
+  EXPECT_TRUE(registry.expired(start + 5s, start).empty());
+  EXPECT_EQ(registry.expired(start + 6s, start).size(), 1u);
 }
 
 TEST(RootRegistry, ReplicasThatNoRootConfirmsExpireButOwnStatesStay) {
-  RootRegistry registry(10);
+  RootRegistry registry(10, 1h);
   registry.merge(state(1, 1), start);
-  EXPECT_EQ(registry.expire_replicas(start), 0u);
+  EXPECT_TRUE(registry.expired(start, start).empty());
   registry.find(Id::hash_of("prices"))->own = true;
-  EXPECT_EQ(registry.expire_replicas(start + 1s), 0u);
+  EXPECT_TRUE(registry.expired(start + 1s, start).empty());
   registry.find(Id::hash_of("prices"))->own = false;
-  EXPECT_EQ(registry.expire_replicas(start + 1s), 1u);
-  EXPECT_FALSE(registry.find(Id::hash_of("prices")));
+  EXPECT_EQ(registry.expired(start + 1s, start), std::vector{Id::hash_of("prices")});
+}
+
+TEST(RootRegistry, ADeletedGroupWinsAgainstAnyOldStateUntilItIsForgotten) {
+  RootRegistry registry(10, 1h);
+  wire::GroupState deleted = state(1, 2);
+  deleted.life = 1;
+  deleted.deleted_for_ms = 60'000;
+  registry.merge(state(1, 1), start);
+  registry.merge(deleted, start);
+  const RootRecord& record = *registry.merge(state(7, 1), start + 10s);
+  EXPECT_TRUE(record.state.deleted());
+  EXPECT_EQ(RootRegistry::told(record, start + 20s).deleted_for_ms, 40'000u);
+  EXPECT_TRUE(registry.expired(start + 59s, start + 59s).empty());
+  EXPECT_EQ(registry.expired(start, start + 60s).size(), 1u);
+  wire::GroupState anew = state(1, 1);
+  anew.life = 2;
+  EXPECT_FALSE(registry.merge(anew, start + 30s)->state.deleted());
 }
 
 TEST(RootRegistry, KnowsWhoHoldsTheNewestState) {
-  RootRegistry registry(10);
+  RootRegistry registry(10, 1h);
   RootRecord& record = *registry.merge(state(1, 1), start);
   RootRegistry::confirm(record, ann, 1, 1);
   EXPECT_TRUE(RootRegistry::holds(record, ann));

@@ -4,6 +4,7 @@
 // that is added to a message is tested without anything to be added here.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <memory>
@@ -95,9 +96,28 @@ class Sampler {
   void fill(StatePart& to) { fill_enum(to, StatePart::leaf_set, StatePart::entry); }
   void fill(GroupMode& to) { fill_enum(to, GroupMode::best_effort, GroupMode::durable); }
   void fill(AckMode& to) { fill_enum(to, AckMode::none, AckMode::members); }
-  void fill(JoinRefusal& to) { fill_enum(to, JoinRefusal::loop, JoinRefusal::denied); }
+  void fill(JoinRefusal& to) { fill_enum(to, JoinRefusal::loop, JoinRefusal::no_such_group); }
   void fill(LeaveReason& to) { fill_enum(to, LeaveReason::gone, LeaveReason::orphaned); }
   void fill(TrackState& to) { fill_enum(to, TrackState::under_way, TrackState::stranger); }
+
+  void fill(Claim& to) { fill_enum(to, Claim::none, Claim::member); }
+  void fill(ChangeKind& to) { fill_enum(to, ChangeKind::look, ChangeKind::offer); }
+
+  template <std::size_t size>
+  void fill(std::array<std::uint8_t, size>& to) {
+    for (auto& byte : to) byte = static_cast<std::uint8_t>(random_.next());
+  }
+
+  // Of access lists and proofs.
+  template <class T>
+  void fill_shared(std::shared_ptr<const T>& to) {
+    if (random_.chance(0.3)) return;
+    T made{};
+    fill(made);
+    to = std::make_shared<const T>(std::move(made));
+  }
+  void fill(AccessRef& to) { fill_shared(to); }
+  void fill(ProofRef& to) { fill_shared(to); }
 
   template <class E>
   void fill_enum(E& to, E first, E last) {
@@ -181,6 +201,12 @@ class Describer {
            std::visit([this](const auto& b) { return describe(b); }, *body);
   }
   std::string describe(const std::shared_ptr<const ReceivedBody>&) const { return ""; }
+  template <std::size_t size>
+  std::string describe(const std::array<std::uint8_t, size>& bytes) const {
+    return to_hex({reinterpret_cast<const char*>(bytes.data()), size});
+  }
+  std::string describe(const AccessRef& list) const { return list ? describe(*list) : "none"; }
+  std::string describe(const ProofRef& proof) const { return proof ? describe(*proof) : "none"; }
   template <class T>
   requires std::is_aggregate_v<T> std::string describe(const T& from)
   const {
