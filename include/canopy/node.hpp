@@ -34,6 +34,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/system/error_code.hpp>
 
+#include <canopy/access.hpp>
 #include <canopy/detail/initiate.hpp>
 #include <canopy/detail/node_ref.hpp>
 #include <canopy/error.hpp>
@@ -109,11 +110,58 @@ class Node {
                               std::move(group), mode);
   }
 
+  // The same with an access list: see access.hpp. Complete when the group's root has
+  // it on its disk, if it keeps a data directory, and the peers that stand in for it
+  // have it too.
+  //
+  // Completion: void(error_code, CreateResult). The above, and denied: the root lets
+  // others create groups; limit: too long a list; unconfirmed.
+  template <class Token>
+  auto async_create(GroupName group, CreateOptions options, Token&& token) {
+    return detail::initiate<CreateResult>(std::forward<Token>(token), &detail::NodeRef::create_with,
+                                          ref_, std::move(group), std::move(options));
+  }
+
+  // What the group's root knows of it.
+  //
+  // Completion: void(error_code, GroupDefinition). bad_name, no_such_group, timed_out.
+  template <class Token>
+  auto async_access(GroupName group, Token&& token) {
+    return detail::initiate<GroupDefinition>(std::forward<Token>(token), &detail::NodeRef::access,
+                                             ref_, std::move(group));
+  }
+
+  // Replaces the access list, if it still is the one of this version (that of
+  // async_access). Members that lose the right to join are detached with denied.
+  // `secret`: a token that gives the right to manage; empty: this node has it.
+  //
+  // Completion: void(error_code, GroupDefinition), as it is now. bad_name,
+  // no_such_group (also one that nobody has created), denied, conflict, limit,
+  // unconfirmed, timed_out.
+  template <class Token>
+  auto async_set_access(GroupName group, std::uint64_t version, AccessList access,
+                        std::string secret, Token&& token) {
+    return detail::initiate<GroupDefinition>(std::forward<Token>(token),
+                                             &detail::NodeRef::set_access, ref_, std::move(group),
+                                             version, std::move(access), std::move(secret));
+  }
+
+  // Deletes a group that was created: its members are detached with no_such_group, and
+  // nobody can join it until it is created anew (or a week has passed).
+  //
+  // Completion: void(error_code). As async_set_access.
+  template <class Token>
+  auto async_delete_group(GroupName group, std::string secret, Token&& token) {
+    return detail::initiate<>(std::forward<Token>(token), &detail::NodeRef::delete_group, ref_,
+                              std::move(group), std::move(secret));
+  }
+
   // Becomes a member. Complete when this node is in the tree: what anybody
   // publishes from then on arrives.
   //
   // Completion: void(error_code, Subscription). bad_name, name_conflict, limit,
-  // timed_out. Cancellation gives the membership up.
+  // denied (by the group's access list), no_such_group (it was deleted), timed_out.
+  // Cancellation gives the membership up.
   template <class Token>
   auto async_join(GroupName group, JoinOptions options, Token&& token) {
     return detail::initiate<Subscription>(std::forward<Token>(token), &detail::NodeRef::join, ref_,
@@ -127,7 +175,8 @@ class Node {
   // Completion: void(error_code, PublishResult), see Ack for when. The result
   // holds the message's id also when the error says that it may not have
   // arrived. That members lack it is no error. bad_name, too_large,
-  // no_such_group, lost_root, timed_out.
+  // no_such_group, denied, limit (too much for the root, see
+  // PublishResult::retry_after), lost_root, timed_out.
   template <class Token>
   auto async_publish(GroupName group, Payload payload, PublishOptions options, Token&& token) {
     return detail::initiate<PublishResult>(std::forward<Token>(token), &detail::NodeRef::publish,

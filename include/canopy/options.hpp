@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <canopy/access.hpp>
+
 namespace canopy {
 
 enum class Profile : std::uint8_t { lan, wan };
@@ -67,11 +69,19 @@ struct NodeOptions {
 
   Tuning tuning = {};
 
+  // Who may create groups that this node is the root of. Where not everybody may, no
+  // join founds one either.
+  Grant group_creators = {};
+
   // Bounds.
-  std::size_t payload_bytes_max = 1U << 20;   // payload and headers of one message
-  std::size_t mailbox_calls_max = 65'536;     // calls on their way to the node's thread
-  std::size_t mailbox_bytes_max = 64U << 20;  // and the payloads they carry
-  std::size_t walk_peers_max = 100'000;       // nodes that async_tree or async_ring visits
+  std::size_t groups_joined_max = 100'000;        // of this node's subscriptions
+  std::uint32_t child_entries_max = 65'536;       // trees in which one peer is its child; 0: any
+  std::uint32_t publish_messages_per_second = 0;  // of one publisher, at this root; 0: any
+  std::uint64_t publish_bytes_per_second = 0;     // the same
+  std::size_t payload_bytes_max = 1U << 20;       // payload and headers of one message
+  std::size_t mailbox_calls_max = 65'536;         // calls on their way to the node's thread
+  std::size_t mailbox_bytes_max = 64U << 20;      // and the payloads they carry
+  std::size_t walk_peers_max = 100'000;           // nodes that async_tree or async_ring visits
 
   std::chrono::milliseconds departure_time_max{5000};  // for async_stop
 };

@@ -25,6 +25,7 @@ struct PublishOptions {
   // Ack::members: how long they may take, up to the time after which a lost peer is
   // forgotten (60 s). 0: 10 s, with Profile::wan 25 s.
   std::chrono::milliseconds members_time{0};
+  std::string token = {};  // where the group's access list asks for one
 };
 
 // A part of the tree that did not confirm in time, or was lost within the time
@@ -50,6 +51,8 @@ struct PublishResult {
   bool complete = false;
   std::vector<UnreachableSubtree> unreachable;  // up to 16
   std::uint64_t unreachable_more = 0;           // that are not listed
+  // With errc::limit: after this time the root takes messages of this node again.
+  std::chrono::milliseconds retry_after{0};
 };
 
 }  // namespace canopy

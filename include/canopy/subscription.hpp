@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -46,6 +47,9 @@ struct JoinOptions {
   std::size_t queue_messages_max = 65'536;
   std::size_t queue_bytes_max = 64U << 20;  // payloads, headers and bookkeeping
   bool accept_anycast = true;               // anycasts may end here
+  // Where the group's access list asks for one. It is the node that joins: who is a
+  // member already shares that with all subscriptions of the node.
+  std::string token = {};
   std::shared_ptr<QueueRoom> shared_room{};
 };
 
@@ -79,6 +83,9 @@ class Subscription {
 
   // The group, with its creator filled in; empty for a default-constructed one.
   GroupName group() const;
+
+  // The group's, as of the join.
+  GroupMode mode() const noexcept;
 
   // Messages that it did not get so far because it read too slowly. Thread-safe.
   std::uint64_t lost() const noexcept;

@@ -12,6 +12,7 @@
 
 #include <canopy/error.hpp>
 
+#include "node/access_text.hpp"
 #include "node/control_values.hpp"
 #include "node/values.hpp"
 #include "scribe/group_name.hpp"
@@ -36,6 +37,27 @@ Ack to_public(wire::AckMode ack) {
     case wire::AckMode::members: return Ack::members;
   }
   return Ack::root;
+}
+
+AccessList to_public(const control::AccessRights& rights) {
+  return {to_grant(rights.publish), to_grant(rights.join), to_grant(rights.manage)};
+}
+
+control::Failure publish_failure(const error_code& error, const PublishResult& result) {
+  control::Failure failure = to_answer(error);
+  if (result.retry_after > std::chrono::milliseconds(0)) {
+    failure.text =
+        fmt::format("the group's root takes no more of this peer for now: try again in {} ms",
+                    result.retry_after.count());
+  }
+  return failure;
+}
+
+control::Failure create_failure(const error_code& error, const CreateResult& result) {
+  control::Failure failure = to_answer(error);
+  if (error == errc::mode_conflict)
+    failure.text += fmt::format(": it is {}", to_string(result.mode));
+  return failure;
 }
 
 }  // namespace
@@ -182,8 +204,42 @@ void ControlSession::handle(RequestId id, const control::GetTree& request) {
 }
 
 void ControlSession::handle(RequestId id, const control::Create& request) {
+  CreateOptions options;
+  options.mode = static_cast<GroupMode>(request.mode);
+  if (request.access) options.access = to_public(*request.access);
+  options.token = request.token;
+  add(id);
   host_->node.async_create(
-      to_public(request.group), static_cast<GroupMode>(request.mode),
+      to_public(request.group), std::move(options),
+      bound(id, [id](ControlSession& self, error_code error, const CreateResult& result) {
+        self.end(id);
+        if (error) {
+          self.send(id, create_failure(error, result));
+        } else {
+          self.send(id, control::Done{result.existed, static_cast<wire::GroupMode>(result.mode)});
+        }
+        self.update_reading();
+      }));
+}
+
+void ControlSession::handle(RequestId id, const control::GetAccess& request) {
+  host_->node.async_access(to_public(request.group),
+                           ends(id, [id](ControlSession& self, const GroupDefinition& group) {
+                             self.send(id, to_answer(group));
+                           }));
+}
+
+void ControlSession::handle(RequestId id, const control::SetAccess& request) {
+  host_->node.async_set_access(to_public(request.group), request.version, to_public(request.access),
+                               request.token,
+                               ends(id, [id](ControlSession& self, const GroupDefinition& group) {
+                                 self.send(id, to_answer(group));
+                               }));
+}
+
+void ControlSession::handle(RequestId id, const control::DeleteGroup& request) {
+  host_->node.async_delete_group(
+      to_public(request.group), request.token,
       ends(id, [id](ControlSession& self) { self.send(id, control::Done{}); }));
 }
 
@@ -192,11 +248,19 @@ void ControlSession::handle(RequestId id, const control::Publish& request) {
   options.ack = to_public(request.ack);
   options.headers = request.content.headers;
   options.members_time = request.members_time;
-  host_->node.async_publish(to_public(request.group), to_payload(request.content.payload),
-                            std::move(options),
-                            ends(id, [id](ControlSession& self, const PublishResult& result) {
-                              self.send(id, to_answer(result));
-                            }));
+  options.token = request.token;
+  add(id);
+  host_->node.async_publish(
+      to_public(request.group), to_payload(request.content.payload), std::move(options),
+      bound(id, [id](ControlSession& self, error_code error, const PublishResult& result) {
+        self.end(id);
+        if (error) {
+          self.send(id, publish_failure(error, result));
+        } else {
+          self.send(id, to_answer(result));
+        }
+        self.update_reading();
+      }));
 }
 
 void ControlSession::handle(RequestId id, const control::Shutdown&) {
@@ -291,6 +355,7 @@ void ControlSession::handle(RequestId id, const control::Join& request) {
   options.queue_messages_max = host_->limits.subscription_messages_max;
   options.queue_bytes_max = host_->limits.subscription_bytes_max;
   options.shared_room = room_;
+  options.token = request.token;
   add(id).join = true;
   ++joins_;
   host_->node.async_join(
@@ -305,9 +370,10 @@ void ControlSession::handle(RequestId id, const control::Join& request) {
 
 void ControlSession::joined(RequestId id, Subscription subscription) {
   const GroupName group = subscription.group();
+  const auto mode = static_cast<wire::GroupMode>(subscription.mode());
   operations_.at(id).subscription = std::move(subscription);
   const wire::GroupName name{group.name, group.creator};
-  send(id, control::Joined{name, scribe::group_id(name, Id::bits)});
+  send(id, control::Joined{name, scribe::group_id(name, Id::bits), mode});
   receive(id);
 }
 

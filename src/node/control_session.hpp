@@ -77,6 +77,9 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
   void handle(RequestId id, const wire::control::AddBridge& request);
   void handle(RequestId id, const wire::control::RemoveBridge& request);
   void handle(RequestId id, const wire::control::GetBridges&);
+  void handle(RequestId id, const wire::control::GetAccess& request);
+  void handle(RequestId id, const wire::control::SetAccess& request);
+  void handle(RequestId id, const wire::control::DeleteGroup& request);
 
   // Whether there are queues; else it has said so.
   bool has_queues(RequestId id);

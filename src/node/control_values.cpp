@@ -5,6 +5,7 @@
 
 #include <canopy/error.hpp>
 
+#include "node/access_text.hpp"
 #include "node/values.hpp"
 
 namespace canopy::node {
@@ -132,6 +133,20 @@ control::Message to_answer(const Message& message) {
   const std::string_view bytes = message.payload.view();
   out.content.payload =
       Buffer(std::shared_ptr<const char[]>(message.payload.owner(), bytes.data()), 0, bytes.size());
+  return out;
+}
+
+control::Access to_answer(const GroupDefinition& group) {
+  control::Access out;
+  out.group = to_answer(group.name);
+  out.group_id = to_id(group.id);
+  out.mode = static_cast<wire::GroupMode>(group.mode);
+  out.created = group.created;
+  if (group.access) {
+    out.access = {to_wire(group.access->publish), to_wire(group.access->join),
+                  to_wire(group.access->manage)};
+  }
+  out.version = group.access_version;
   return out;
 }
 

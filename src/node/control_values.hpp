@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include <canopy/access.hpp>
 #include <canopy/bridge.hpp>
 #include <canopy/inspect.hpp>
 #include <canopy/message.hpp>
@@ -17,6 +18,7 @@ wire::control::Status to_answer(const NodeStatus& status);
 wire::control::Published to_answer(const PublishResult& result);
 wire::control::Route to_answer(const Route& route, const PeerInfo& self);
 wire::control::Message to_answer(const Message& message);
+wire::control::Access to_answer(const GroupDefinition& group);
 wire::control::Failure to_answer(const boost::system::error_code& error);
 
 // The parts of an answer that may be long: at least one, possibly empty.

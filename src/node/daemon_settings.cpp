@@ -7,6 +7,7 @@
 
 #include "base/option_value.hpp"
 #include "base/text.hpp"
+#include "node/access_text.hpp"
 #include "node/control_path.hpp"
 
 namespace canopy::node {
@@ -84,6 +85,23 @@ void declare_place(OptionTable& table, DaemonSettings& settings) {
       .choice("info", LogLevel::info)
       .choice("warning", LogLevel::warning)
       .choice("error", LogLevel::error);
+}
+
+std::optional<std::string> check_creators(const std::vector<std::string>& creators) {
+  Grant grant;
+  for (const std::string& creator : creators) {
+    if (std::string problem = add_to(grant, creator); !problem.empty()) return problem;
+  }
+  return std::nullopt;
+}
+
+void declare_access(OptionTable& table, DaemonSettings& settings) {
+  table
+      .add("group-creators", settings.group_creators,
+           "who may create groups that this peer is the root of: peer:NAME, id:HEX, key:HEX, "
+           "token:FILE or anyone, which is the default; joining founds none where not anyone may")
+      .value_name("WHO");
+  table.check([&settings] { return check_creators(settings.group_creators); });
 }
 
 void declare_cluster(OptionTable& table, DaemonSettings& settings) {
@@ -164,6 +182,20 @@ void declare_limits(OptionTable& table, DaemonSettings& settings) {
   table.add("limit.mailbox", settings.mailbox_max, "messages on their way to be published")
       .bytes()
       .range(std::size_t{1} << 20, std::size_t{1} << 32);
+  auto& scribe = settings.overlay.scribe;
+  table.add("limit.groups", settings.groups_joined_max, "groups that clients of this peer join")
+      .range(1, 10'000'000);
+  table
+      .add("limit.child-entries", scribe.child_entries_max,
+           "groups in which one other peer gets messages from this one; 0 for any number")
+      .range(0, 100'000'000);
+  table
+      .add("limit.publish-messages", scribe.publish_messages_max,
+           "messages a second that one peer publishes to groups of this root; 0 for any number")
+      .range(0, 100'000'000);
+  table.add("limit.publish-bytes", scribe.publish_bytes_max, "the same in bytes; 0 for any number")
+      .bytes()
+      .range(0, std::uint64_t{1} << 40);
   table.add("limit.departure", settings.departure_time_max, "for handing over before the end")
       .range(100ms, 10min);
 }
@@ -173,6 +205,7 @@ void declare_limits(OptionTable& table, DaemonSettings& settings) {
 void declare_options(OptionTable& table, DaemonSettings& settings) {
   declare_place(table, settings);
   declare_gateway(table, settings.gateway);
+  declare_access(table, settings);
   declare_cluster(table, settings);
   declare_tuning(table, settings);
   declare_limits(table, settings);
@@ -215,6 +248,12 @@ NodeOptions to_node_options(const DaemonSettings& settings) {
   options.tuning.root_replicas = overlay.scribe.root_replicas;
   options.tuning.children_max = overlay.scribe.children_entries_max;
   options.tuning.path_collapse = overlay.scribe.path_collapse;
+  for (const std::string& creator : settings.group_creators)
+    add_to(options.group_creators, creator);
+  options.groups_joined_max = settings.groups_joined_max;
+  options.child_entries_max = overlay.scribe.child_entries_max;
+  options.publish_messages_per_second = overlay.scribe.publish_messages_max;
+  options.publish_bytes_per_second = overlay.scribe.publish_bytes_max;
   options.payload_bytes_max = settings.payload_max;
   options.mailbox_bytes_max = settings.mailbox_max;
   options.departure_time_max =

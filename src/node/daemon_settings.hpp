@@ -41,6 +41,8 @@ struct DaemonSettings {
   std::size_t payload_max = std::size_t{1} << 20;
   std::size_t mailbox_max = std::size_t{64} << 20;
   Duration departure_time_max = std::chrono::seconds(5);
+  std::vector<std::string> group_creators;  // empty: anyone
+  std::size_t groups_joined_max = 100'000;
 };
 
 // Declares every option of the daemon. The settings must outlive the table.

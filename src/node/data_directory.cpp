@@ -20,6 +20,7 @@
 
 #include <canopy/options.hpp>
 
+#include "node/durable_file.hpp"
 #include "node/entropy.hpp"
 #include "store/posix_disk.hpp"
 
@@ -30,23 +31,6 @@ namespace json = boost::json;
 using boost::system::error_code;
 
 constexpr int format_version = 1;
-
-error_code last_error() { return {errno, boost::system::system_category()}; }
-
-// Writes all of it to a new file and to the disk.
-error_code write_file(const std::string& path, const std::string& text) {
-  int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file < 0) return last_error();
-  error_code error;
-  const ssize_t written = ::write(file, text.data(), text.size());
-  if (written < 0)
-    error = last_error();
-  else if (static_cast<std::size_t>(written) != text.size())
-    error = error_code(ENOSPC, boost::system::system_category());  // there was room for a part
-  if (!error && ::fsync(file) != 0) error = last_error();
-  ::close(file);
-  return error;
-}
 
 std::string to_text(const Identity& identity) {
   return json::serialize(json::value{

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "node/access_text.hpp"
 #include "node/values.hpp"
 #include "wire/content.hpp"
 
@@ -18,7 +19,12 @@ Memberships::Memberships(scribe::Scribe& scribe, std::shared_ptr<Mailbox> mailbo
 void Memberships::join(const wire::GroupName& name, const JoinOptions& options,
                        std::shared_ptr<Join> join) {
   const Id id = scribe::group_id(name, Id::bits);
-  if (subscriptions_ + waiting_ >= limits_.subscriptions_max) return join->fail(errc::limit);
+  const bool full = subscriptions_ + waiting_ >= limits_.subscriptions_max ||
+                    (groups_.size() >= limits_.groups_max && !groups_.contains(id));
+  if (full) {
+    ++refused_;
+    return join->fail(errc::limit);
+  }
   auto [position, fresh] = groups_.try_emplace(id);
   Group& group = position->second;
   if (fresh) {
@@ -29,12 +35,34 @@ void Memberships::join(const wire::GroupName& name, const JoinOptions& options,
   if (group.joined) return subscribe(id, group, {options, std::move(join)});
   group.waiting.push_back({options, std::move(join)});
   ++waiting_;
-  if (fresh) scribe_.join(name, [this, id](boost::system::error_code error) { joined(id, error); });
+  if (!fresh) return;
+  group.token = options.token;
+  start_join(id, group);
+}
+
+void Memberships::start_join(const Id& id, Group& group) {
+  scribe_.join(
+      group.name, [this, id](boost::system::error_code error) { joined(id, error); },
+      token_key(group.token));
+}
+
+// Of those that wait, the first with one that was not shown yet.
+bool Memberships::try_other_token(const Id& id, Group& group) {
+  const auto shown = [&](const Waiting& waiting) { return waiting.options.token == group.token; };
+  for (const Waiting& waiting : group.waiting) {
+    if (shown(waiting)) waiting.join->fail(errc::denied);
+  }
+  waiting_ -= std::erase_if(group.waiting, shown);
+  if (group.waiting.empty()) return false;
+  group.token = group.waiting.front().options.token;
+  start_join(id, group);
+  return true;
 }
 
 void Memberships::joined(const Id& id, boost::system::error_code error) {
   auto position = groups_.find(id);
   if (position == groups_.end()) return;  // the node has stopped meanwhile
+  if (error == errc::denied && try_other_token(id, position->second)) return;
   if (error) {
     end_group(position->second, error);
     groups_.erase(position);
@@ -51,6 +79,7 @@ void Memberships::subscribe(const Id& id, Group& group, const Waiting& waiting) 
   if (!waiting.join->claim()) return;  // cancelled
   auto subscription =
       std::make_shared<State>(executor_, to_group_name(group.name), waiting.options);
+  if (scribe_.history(id)) subscription->set_mode(GroupMode::ordered);
   subscription->on_end([this, id, mailbox = mailbox_, weak = std::weak_ptr(subscription)] {
     mailbox->post_always([this, id, weak] { ended(id, weak.lock()); });
   });

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -31,6 +32,7 @@ class Memberships {
 
   struct Limits {
     std::size_t subscriptions_max = 100'000;  // of this node
+    std::size_t groups_max = 100'000;
     std::size_t payload_bytes_max = 0;
   };
 
@@ -53,6 +55,8 @@ class Memberships {
   std::size_t subscriptions() const noexcept { return subscriptions_; }
   std::size_t subscriptions_of(const Id& group) const;
   std::uint64_t malformed() const noexcept { return malformed_; }
+  // For want of room for another group or subscription.
+  std::uint64_t refused() const noexcept { return refused_; }
   // Messages that subscribers were too slow for.
   std::uint64_t lost() const noexcept;
 
@@ -68,9 +72,12 @@ class Memberships {
     std::vector<Follower> subscriptions;
     std::vector<Waiting> waiting;  // for the tree
     std::size_t next_anycast = 0;  // whose turn it is to be offered one
+    std::string token;             // that the join under way shows
   };
 
+  void start_join(const Id& id, Group& group);
   void joined(const Id& id, boost::system::error_code error);
+  bool try_other_token(const Id& id, Group& group);
   void subscribe(const Id& id, Group& group, const Waiting& waiting);
   void ended(const Id& id, const std::shared_ptr<State>& subscription);
   void drained(const Id& id, const std::shared_ptr<State>& subscription);
@@ -91,6 +98,7 @@ class Memberships {
   std::size_t subscriptions_ = 0;
   std::size_t waiting_ = 0;  // joins, of all groups; cancelled ones stay until the tree answers
   std::uint64_t malformed_ = 0;
+  std::uint64_t refused_ = 0;
   std::uint64_t lost_before_ = 0;  // by subscriptions that are over
 };
 

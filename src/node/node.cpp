@@ -57,6 +57,39 @@ void NodeRef::create(GroupName group, GroupMode mode, Completion<> done) const {
            });
 }
 
+void NodeRef::create_with(GroupName group, CreateOptions options,
+                          Completion<CreateResult> done) const {
+  start_on(core_, executor_, std::move(done), 0,
+           [group = std::move(group), options = std::move(options)](node::Overlay& overlay,
+                                                                    const auto& operation) {
+             overlay.create(group, options, operation);
+           });
+}
+
+void NodeRef::access(GroupName group, Completion<GroupDefinition> done) const {
+  start_on(core_, executor_, std::move(done), 0,
+           [group = std::move(group)](node::Overlay& overlay, const auto& operation) {
+             overlay.access(group, operation);
+           });
+}
+
+void NodeRef::set_access(GroupName group, std::uint64_t version, AccessList access,
+                         std::string secret, Completion<GroupDefinition> done) const {
+  start_on(core_, executor_, std::move(done), 0,
+           [group = std::move(group), version, access = std::move(access),
+            secret = std::move(secret)](node::Overlay& overlay, const auto& operation) {
+             overlay.set_access(group, version, access, secret, operation);
+           });
+}
+
+void NodeRef::delete_group(GroupName group, std::string secret, Completion<> done) const {
+  start_on(core_, executor_, std::move(done), 0,
+           [group = std::move(group), secret = std::move(secret)](node::Overlay& overlay,
+                                                                  const auto& operation) {
+             overlay.delete_group(group, secret, operation);
+           });
+}
+
 void NodeRef::join(GroupName group, JoinOptions options, Completion<Subscription> done) const {
   start_on(core_, executor_, std::move(done), 0,
            [group = std::move(group), options](node::Overlay& overlay, const auto& operation) {

@@ -50,12 +50,15 @@ NodeCore::NodeCore(boost::asio::any_io_executor executor, NodeOptions options) {
   std::string problem = node::problem_with(options);
   if (!problem.empty()) throw StartError(problem);
   node::Identity identity = wanted_identity(options);
+  std::vector<wire::GroupState> groups;
   if (options.data_directory.empty()) {
     identity.incarnation = static_cast<std::uint64_t>(net::wall_now().time_since_epoch().count());
   } else {
     directory_.emplace(
         node::DataDirectory::open(options.data_directory, identity, net::wall_now()));
     identity = directory_->identity();
+    group_files_.emplace(options.data_directory);
+    groups = group_files_->read(net::wall_now());
     disk_loop_.emplace("canopy-disk");
   }
   data_directory_ = options.data_directory;
@@ -67,6 +70,9 @@ NodeCore::NodeCore(boost::asio::any_io_executor executor, NodeOptions options) {
   hooks.keep_cluster = [this](const Uuid& cluster, auto kept) {
     keep_cluster(cluster, std::move(kept));
   };
+  hooks.keep_groups = [this](auto changes, auto kept) {
+    keep_groups(std::move(changes), std::move(kept));
+  };
   hooks.failed = [this](const std::string& text) { failed(text); };
   try {
     overlay_ = std::make_unique<node::Overlay>(overlay_loop_.context(), options,
@@ -75,6 +81,7 @@ NodeCore::NodeCore(boost::asio::any_io_executor executor, NodeOptions options) {
   } catch (const net::ListenError& error) {
     throw StartError(error.what());
   }
+  overlay_->restore(groups);
   self_ = node::to_peer_info(overlay_->self());
   beginning_ = to_beginning(overlay_->first_step());
   if (disk_loop_) disk_loop_->start();
@@ -96,6 +103,17 @@ void NodeCore::keep_cluster(const Uuid& cluster,
     const boost::system::error_code error = directory_->set_cluster(cluster);
     boost::asio::post(overlay, [kept, error] { kept(error); });
   });
+}
+
+// Only with a data directory.
+void NodeCore::keep_groups(std::vector<node::GroupFiles::Change> changes,
+                           std::function<void(boost::system::error_code)> kept) {
+  boost::asio::post(
+      disk_loop_->context(), [this, changes = std::move(changes),
+                              &overlay = overlay_loop_.context(), kept = std::move(kept)] {
+        const boost::system::error_code error = group_files_->write(changes, net::wall_now());
+        boost::asio::post(overlay, [kept, error] { kept(error); });
+      });
 }
 
 void NodeCore::failed(const std::string& text) {

@@ -15,6 +15,7 @@
 
 #include "node/data_directory.hpp"
 #include "node/event_loop.hpp"
+#include "node/group_files.hpp"
 #include "node/mailbox.hpp"
 #include "node/overlay.hpp"
 
@@ -41,10 +42,13 @@ class NodeCore {
   std::string failure() const;
 
  private:
+  void keep_groups(std::vector<node::GroupFiles::Change> changes,
+                   std::function<void(boost::system::error_code)> kept);
   void keep_cluster(const Uuid& cluster, std::function<void(boost::system::error_code)> kept);
   void failed(const std::string& text);
 
   std::optional<node::DataDirectory> directory_;  // of the disk's thread, once that runs
+  std::optional<node::GroupFiles> group_files_;   // likewise
 
   // The overlay's thread never waits for the disk.
   node::EventLoop overlay_loop_{"canopy-overlay"};

@@ -42,6 +42,7 @@ FoundingFacts founding_facts(const NodeOptions& options, const wire::Hello& hell
 Memberships::Limits membership_limits(const NodeOptions& options) {
   Memberships::Limits limits;
   limits.payload_bytes_max = options.payload_bytes_max;
+  limits.groups_max = options.groups_joined_max;
   return limits;
 }
 
@@ -71,9 +72,18 @@ Overlay::Overlay(boost::asio::io_context& loop, const NodeOptions& options, wire
       arrival_(founding_facts(options, hello), options.name, options.join, arrival_config(options),
                timers_, random_.fork(), *this),
       record_(options.name, timers_, hooks_.keep_cluster),
+      groups_kept_(options.name, timers_, hooks_.keep_groups,
+                   [this](const wire::GroupState& state) {
+                     peer_.scribe().written(state.group, state.epoch, state.version);
+                     after_input();
+                   }),
       started_at_(net::mono_now()) {}
 
 Overlay::~Overlay() { memberships_.end(errc::shutting_down); }
+
+void Overlay::restore(const std::vector<wire::GroupState>& states) {
+  for (const wire::GroupState& state : states) peer_.scribe().restore(state);
+}
 
 PeerRef Overlay::listen(wire::Hello hello) {
   const Endpoint listening = links_.listen(*parse_endpoint(options_.listen));

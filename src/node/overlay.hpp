@@ -19,6 +19,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/system/error_code.hpp>
 
+#include <canopy/access.hpp>
 #include <canopy/inspect.hpp>
 #include <canopy/options.hpp>
 #include <canopy/publish.hpp>
@@ -32,6 +33,7 @@
 #include "net/log_limit.hpp"
 #include "node/arrival.hpp"
 #include "node/cluster_record.hpp"
+#include "node/group_record.hpp"
 #include "node/inspector.hpp"
 #include "node/mailbox.hpp"
 #include "node/memberships.hpp"
@@ -45,6 +47,8 @@ namespace canopy::node {
 struct OverlayHooks {
   // Puts the cluster's UUID on disk, then calls `kept` on the overlay's thread.
   ClusterRecord::Keep keep_cluster;
+  // The same for definitions of groups; empty without a data directory.
+  GroupRecord::Keep keep_groups;
   // The node ends of itself; why, in words for people.
   std::function<void(const std::string& text)> failed;
 };
@@ -63,6 +67,9 @@ class Overlay final : private wire::Env,
   Overlay(const Overlay&) = delete;
   Overlay& operator=(const Overlay&) = delete;
 
+  // What the disk had of groups, before start().
+  void restore(const std::vector<wire::GroupState>& states);
+
   const PeerDescriptor& self() const { return peers_[self_]; }
   FoundingStep first_step() const noexcept { return arrival_.first(); }
 
@@ -71,6 +78,14 @@ class Overlay final : private wire::Env,
   void stop(std::shared_ptr<Operation<>> done);
   void wait(std::shared_ptr<Operation<>> done);
   void create(const GroupName& group, GroupMode mode, const std::shared_ptr<Operation<>>& done);
+  void create(const GroupName& group, const CreateOptions& options,
+              const std::shared_ptr<Operation<CreateResult>>& done);
+  void access(const GroupName& group, const std::shared_ptr<Operation<GroupDefinition>>& done);
+  void set_access(const GroupName& group, std::uint64_t version, const AccessList& access,
+                  const std::string& secret,
+                  const std::shared_ptr<Operation<GroupDefinition>>& done);
+  void delete_group(const GroupName& group, const std::string& secret,
+                    const std::shared_ptr<Operation<>>& done);
   void join(const GroupName& group, const JoinOptions& options,
             std::shared_ptr<Operation<Subscription>> done);
   void publish(const GroupName& group, const Payload& payload, const PublishOptions& options,
@@ -100,6 +115,8 @@ class Overlay final : private wire::Env,
   void lost(const Id& group, std::uint64_t count) override;
   bool anycast(const wire::Anycast& message) override;
   void detached(const Id& group, boost::system::error_code reason) override;
+  void keep_state(const wire::GroupState& state) override { groups_kept_.keep(state); }
+  void forget_state(const Id& group) override { groups_kept_.forget(group); }
   void join_stalled(std::string_view reason) override;
   void superseded(PeerRef by) override;
 
@@ -136,6 +153,7 @@ class Overlay final : private wire::Env,
   bool refuse(const std::shared_ptr<Operation<Results...>>& done,
               const wire::GroupName* group) const;
   wire::GroupName full_name(const GroupName& group) const;
+  scribe::StateCompletion tells(const std::shared_ptr<Operation<GroupDefinition>>& done) const;
   std::vector<PeerInfo> infos(std::span<const PeerRef> peers) const;
   GroupInfo info_of(const scribe::GroupView& view) const;
   PublishResult result_of(const scribe::PublishOutcome& outcome, Ack ack) const;
@@ -157,6 +175,7 @@ class Overlay final : private wire::Env,
   Inspector inspector_;
   Arrival arrival_;
   ClusterRecord record_;
+  GroupRecord groups_kept_;
 
   NodeState state_ = NodeState::created;
   bool founded_ = false;

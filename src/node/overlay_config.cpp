@@ -4,6 +4,7 @@
 
 #include "base/option_value.hpp"
 #include "base/text.hpp"
+#include "node/access_text.hpp"
 
 namespace canopy::node {
 namespace {
@@ -34,6 +35,13 @@ scribe::OverlayConfig overlay_config(const NodeOptions& options) {
   set(config.scribe.root_replicas, tuning.root_replicas);
   set(config.scribe.children_entries_max, tuning.children_max);
   set(config.scribe.path_collapse, tuning.path_collapse);
+  if (!options.group_creators.everybody) {
+    config.scribe.creators = std::make_shared<const wire::Grant>(to_wire(options.group_creators));
+  }
+  config.scribe.keeps_states = !options.data_directory.empty();
+  config.scribe.child_entries_max = options.child_entries_max;
+  config.scribe.publish_messages_max = options.publish_messages_per_second;
+  config.scribe.publish_bytes_max = options.publish_bytes_per_second;
   return config;
 }
 

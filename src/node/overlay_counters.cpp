@@ -85,6 +85,7 @@ void add_trees(Names& names, const scribe::Counters& trees) {
   names.add("tree.joins_sent", trees.joins_sent);
   names.add("tree.joins_received", trees.joins_received);
   names.add("tree.joins_refused", trees.joins_refused);
+  names.add("tree.joins_denied", trees.joins_denied);
   names.add("tree.loops_refused", trees.loops_refused);
   names.add("tree.loops_found", trees.loops_found);
   names.add("tree.leaves_sent", trees.leaves_sent);
@@ -106,6 +107,8 @@ void add_trees(Names& names, const scribe::Counters& trees) {
   names.add("tree.publishes_forwarded", trees.publishes_forwarded);
   names.add("tree.publishes_unknown_group", trees.publishes_unknown_group);
   names.add("tree.publishes_shed", trees.publishes_shed);
+  names.add("tree.publishes_denied", trees.publishes_denied);
+  names.add("tree.publishes_over_rate", trees.publishes_over_rate);
   names.add("tree.multicasts_sent", trees.multicasts_sent);
   names.add("tree.multicasts_delivered", trees.multicasts_delivered);
   names.add("tree.multicasts_missed", trees.multicasts_missed);
@@ -135,8 +138,12 @@ void add_trees(Names& names, const scribe::Counters& trees) {
   names.add("tree.replica_updates_sent", trees.replica_updates_sent);
   names.add("tree.replica_mismatches", trees.replica_mismatches);
   names.add("tree.groups_forgotten", trees.groups_forgotten);
+  names.add("tree.groups_deleted", trees.groups_deleted);
+  names.add("tree.changes_denied", trees.changes_denied);
+  names.add("tree.access_conflicts", trees.access_conflicts);
   names.add("tree.malformed", trees.malformed);
   names.add("tree.limits_met", trees.limits_met);
+  names.add("tree.child_limits_met", trees.child_limits_met);
 }
 
 }  // namespace
@@ -147,7 +154,8 @@ std::vector<Counter> Overlay::counters(const net::LinkCounters& links) const {
   add_ring(names, peer_.pastry().counters());
   add_trees(names, peer_.scribe().counters());
   names.add("node.calls_refused", mailbox_->refused());
-  names.add("node.disk_failures", record_.failures());
+  names.add("node.disk_failures", record_.failures() + groups_kept_.failures());
+  names.add("node.joins_over_limit", memberships_.refused());
   names.add("node.malformed_contents", memberships_.malformed());
   names.add("node.messages_lost", memberships_.lost());
   names.add("node.namesakes_dropped", namesakes_dropped_);

@@ -6,7 +6,9 @@
 #include <canopy/error.hpp>
 
 #include "base/text.hpp"
+#include "node/access_text.hpp"
 #include "node/overlay.hpp"
+#include "node/overlay_refusal.hpp"
 #include "node/values.hpp"
 #include "wire/content.hpp"
 
@@ -15,11 +17,6 @@ namespace canopy::node {
 using namespace std::chrono_literals;
 
 namespace {
-
-errc to_errc(NodeState state) {
-  return state == NodeState::departing || state == NodeState::stopped ? errc::shutting_down
-                                                                      : errc::not_active;
-}
 
 wire::AckMode to_wire(Ack ack) {
   switch (ack) {
@@ -30,27 +27,7 @@ wire::AckMode to_wire(Ack ack) {
   return wire::AckMode::root;
 }
 
-bool is_good(const wire::GroupName& name) {
-  return is_valid_name(name.name) && is_valid_name(name.creator);
-}
-
 }  // namespace
-
-// True if the operation cannot even begin; it has failed then.
-template <class... Results>
-bool Overlay::refuse(const std::shared_ptr<Operation<Results...>>& done,
-                     const wire::GroupName* group) const {
-  if (done->claimed()) return true;  // cancelled while it waited
-  if (state_ != NodeState::active) {
-    done->fail(to_errc(state_));
-    return true;
-  }
-  if (group && !is_good(*group)) {
-    done->fail(errc::bad_name);
-    return true;
-  }
-  return false;
-}
 
 wire::GroupName Overlay::full_name(const GroupName& group) const {
   return to_wire(group, options_.cluster);
@@ -122,7 +99,8 @@ void Overlay::publish(const GroupName& group, const Payload& payload, const Publ
     done->complete(outcome.error, result_of(outcome, ack));
   };
   const Duration within = std::clamp<std::chrono::milliseconds>(options.members_time, 0ms, 24h);
-  peer_.scribe().publish(name, to_wire(options.ack), std::move(*body), finish, within);
+  peer_.scribe().publish(name, to_wire(options.ack), std::move(*body), finish, within,
+                         token_key(options.token));
   after_input();
 }
 
@@ -132,6 +110,7 @@ PublishResult Overlay::result_of(const scribe::PublishOutcome& outcome, Ack ack)
   if (outcome.root) result.root = to_peer_info(peers_[outcome.root]);
   result.epoch = outcome.epoch;
   result.position = outcome.sequence;
+  result.retry_after = std::chrono::duration_cast<std::chrono::milliseconds>(outcome.retry_after);
   if (ack != Ack::members || outcome.error) return result;
   result.members_reached = outcome.reach.members;
   result.complete = outcome.reach.complete;

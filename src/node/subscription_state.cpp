@@ -231,6 +231,10 @@ void Subscription::leave() noexcept {
 
 GroupName Subscription::group() const { return state_ ? state_->group() : GroupName{}; }
 
+GroupMode Subscription::mode() const noexcept {
+  return state_ ? state_->mode() : GroupMode::best_effort;
+}
+
 std::uint64_t Subscription::lost() const noexcept { return state_ ? state_->lost() : 0; }
 
 void Subscription::start_receive(const std::shared_ptr<detail::SubscriptionState>& state,

@@ -37,6 +37,10 @@ class SubscriptionState {
   std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
   const boost::asio::any_io_executor& executor() const noexcept { return executor_; }
 
+  // Set once, before the subscriber has it.
+  void set_mode(GroupMode mode) noexcept { mode_ = mode; }
+  GroupMode mode() const noexcept { return mode_; }
+
   // --- The subscriber ---
   void receive(std::size_t max_events, std::shared_ptr<Receive> operation);
   void leave();
@@ -79,6 +83,7 @@ class SubscriptionState {
   const boost::asio::any_io_executor executor_;
   const GroupName group_;
   const JoinOptions options_;
+  GroupMode mode_ = GroupMode::best_effort;
   std::atomic<std::uint64_t> lost_ = 0;
 
   std::mutex mutex_;

@@ -246,20 +246,34 @@ void Roots::restore(const wire::GroupState& state) {
 }
 
 // To whoever is the root, if that is another.
-void Roots::offer(const Id& id, RootRecord& record) {
-  if (record.own || !core_.pastry.active() || core_.pastry.is_root(id)) return;
+void Roots::offer(const RootRecord& record) {
+  if (!record.own) offer(RootRegistry::told(record, core_.now()));
+}
+
+void Roots::offer(const wire::GroupState& state) {
+  if (!core_.pastry.active() || core_.pastry.is_root(state.group)) return;
   wire::GroupChange change;
-  change.group = id;
-  change.name = record.state.name;
+  change.group = state.group;
+  change.name = state.name;
   change.origin = core_.self;
   change.kind = wire::ChangeKind::offer;
-  change.states.push_back(RootRegistry::told(record, core_.now()));
-  core_.pastry.route(id, std::move(change));
+  change.states.push_back(state);
+  core_.pastry.route(state.group, std::move(change));
+}
+
+void Roots::offer_list(const Group& group, const Id& id) {
+  wire::GroupState state;
+  state.group = id;
+  state.name = *group.name();
+  if (group.order) state.mode = wire::GroupMode::ordered;
+  state.created = true;
+  state.access = group.list();
+  offer(state);
 }
 
 void Roots::offer_kept() {
-  for (auto& [id, record] : registry_.records()) {
-    if (!record.offered) offer(id, record);
+  for (const auto& [id, record] : registry_.records()) {
+    if (!record.offered) offer(record);
   }
 }
 

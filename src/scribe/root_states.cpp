@@ -56,7 +56,7 @@ bool Roots::keep_replica(PeerRef from, const wire::GroupState& state) {
       mark_of(record.state.access) != mark_of(state.access) || record.state.life > state.life;
   if (!record.own && newer) {
     record.offered = false;
-    offer(state.group, record);
+    offer(record);
   } else {
     record.offered = true;
   }

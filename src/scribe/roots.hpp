@@ -83,6 +83,8 @@ class Roots {
   void on_written(const Id& id, std::uint64_t epoch, std::uint64_t version);
   // Offers it to the roots, from time to time until they have it.
   void offer_kept();
+  // What this node knows of a group from its place in the tree.
+  void offer_list(const Group& group, const Id& id);
   void on_offered(const wire::GroupChangeReply& reply);
   // Tells the host what has changed.
   void write_changes();
@@ -145,7 +147,8 @@ class Roots {
   wire::AccessRef new_list(const wire::AccessRef& before, const wire::AccessRef& wished);
   bool withdraw_deleted(const Id& id, RootRecord& record);
   void access_changed(const Id& id, RootRecord& record);
-  void offer(const Id& id, RootRecord& record);
+  void offer(const RootRecord& record);
+  void offer(const wire::GroupState& state);
   void look_after_kept();
   bool is_kept(const Id& id, const RootRecord& record) const;
   void note_change(const Id& id);

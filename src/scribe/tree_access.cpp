@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "scribe/ordering.hpp"
+#include "scribe/roots.hpp"
 #include "scribe/tree.hpp"
 
 namespace canopy::scribe {
@@ -92,6 +93,8 @@ void Tree::dropped_by_parent(Group& group, const Id& id) {
 
 void Tree::take_list(Group& group, const Id& id, const wire::AccessRef& list) {
   if (mark_of(group.list()) == mark_of(list)) return;
+  // Nobody takes a list away: it was lost with all who were to keep it.
+  if (!list) return roots_.offer_list(group, id);
   const Edge above = edge_above(group, id);
   group.ensure_access().list = list;
   if (group.parent()) {

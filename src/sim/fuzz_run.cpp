@@ -14,6 +14,7 @@
 
 #include <canopy/error.hpp>
 
+#include "sim/fuzz_access.hpp"
 #include "sim/fuzz_plan.hpp"
 #include "sim/order_checker.hpp"
 #include "sim/plane.hpp"
@@ -64,6 +65,7 @@ class FuzzRun final : public Observer {
   void activated(NodeIndex node) override;
   void gap(NodeIndex node, const Id& group, const scribe::Missed& missed) override;
   void multicast(NodeIndex node, const wire::Multicast& message) override;
+  void detached(NodeIndex node, const Id& group, boost::system::error_code reason) override;
 
  private:
   using Received = std::pair<NodeIndex, std::uint64_t>;  // node, its incarnation
@@ -86,7 +88,7 @@ class FuzzRun final : public Observer {
   void publish_tracked(NodeIndex node, std::uint32_t group, const std::string& text,
                        std::function<void(const scribe::PublishOutcome&)> told);
   bool has_two_roots(const Id& group) const;
-  void create_ordered_groups();
+  void create_groups();
   Received process(NodeIndex node) const;
   void fault_links(const Act& act);
   void refresh_link_faults();
@@ -116,6 +118,7 @@ class FuzzRun final : public Observer {
   OrderChecker order_;
   TrackChecker track_;
   Random track_random_;  // of its own: the rest of the run stays as it is
+  std::unique_ptr<FuzzAccess> access_;
   MonoTime forgetful_until_{};
   Findings findings_;
 };
@@ -133,6 +136,9 @@ FuzzRun::FuzzRun(const FuzzOptions& options)
   simulation_ = std::make_unique<Simulation>(config, *topology_);
   if (options.trace != nullptr) simulation_->trace().write_to(*options.trace);
   simulation_->observe(*this);
+  access_ = std::make_unique<FuzzAccess>(
+      options.seed, plan_.groups, plan_.ordered_groups,
+      [this](std::uint32_t group) { return group_name(group); }, *simulation_);
   started_.resize(plan_.nodes);
   memberships_.resize(plan_.nodes);
 }
@@ -143,12 +149,17 @@ FuzzOutcome FuzzRun::run() {
   for (const Act& act : plan_.acts) {
     run_until(act.at);
     carry_out(act);
-    if (!std::exchange(created, true)) create_ordered_groups();
+    if (!std::exchange(created, true)) create_groups();
   }
   run_until(plan_.healed);
   end_faults();
   settle();
   if (findings_.empty()) publish_and_judge();
+  if (findings_.empty()) {
+    for (std::string& finding : access_->judge(running_nodes(*simulation_))) {
+      find(std::move(finding));
+    }
+  }
   for (std::string& finding : order_.judge()) find(std::move(finding));
   return {findings_,
           simulation_->trace().hash(),
@@ -337,7 +348,14 @@ void FuzzRun::join_group(NodeIndex node, std::uint32_t group) {
         order_.left(member, group_id(group));
         // It may have joined again since it left.
         if (error != errc::cancelled) memberships_[node].erase(group);
-      });
+      },
+      access_->key_of(node));
+}
+
+void FuzzRun::detached(NodeIndex node, const Id& id, boost::system::error_code) {
+  track_.left(process(node), id);
+  order_.left(process(node), id);
+  std::erase_if(memberships_[node], [&](std::uint32_t group) { return group_id(group) == id; });
 }
 
 // A part of all, some of which have little time.
@@ -384,7 +402,11 @@ bool FuzzRun::has_two_roots(const Id& group) const {
 }
 
 // By the founder, who is alone: nobody can have joined them as unordered ones.
-void FuzzRun::create_ordered_groups() {
+void FuzzRun::create_groups() {
+  access_->create(0);
+  for (const MonoTime time : access_->times(MonoTime(30s), plan_.healed)) {
+    at(time, [this] { access_->change(active_but(plan_.nodes)); });
+  }
   for (std::uint32_t group = 0; group < plan_.ordered_groups; ++group) {
     simulation_->peer(0).scribe().create(group_name(group), wire::GroupMode::ordered,
                                          [](boost::system::error_code) {});

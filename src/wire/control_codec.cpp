@@ -39,6 +39,33 @@ struct Decoder {
     return in == 0 ? GroupMode::best_effort : static_cast<GroupMode>(in);
   }
 
+  Grant grant(const pb::Grant& in) {
+    Grant out{!in.listed(), {}, {}};
+    ok &= static_cast<std::size_t>(in.peers_size()) + static_cast<std::size_t>(in.keys_size()) <=
+          grants_max;
+    for (const std::string& peer : in.peers()) out.peers.push_back(id(peer));
+    for (const std::string& key : in.keys()) {
+      ok &= key.size() == PublicKey().size();
+      if (!ok) break;
+      std::copy(key.begin(), key.end(), out.keys.emplace_back().begin());
+    }
+    return out;
+  }
+
+  std::optional<AccessRights> rights(const pb::AccessRights& in, bool present) {
+    if (!present) return std::nullopt;
+    return AccessRights{grant(in.publish()), grant(in.join()), grant(in.manage())};
+  }
+
+  Access access(const pb::Access& in) {
+    return {group_name(in.group()),
+            id(in.group_id()),
+            mode(in.mode()),
+            in.created(),
+            rights(in.access(), in.has_access()),
+            in.version()};
+  }
+
   MessageId message_id(const pb::MessageId& in) {
     return {id(in.publisher()), in.incarnation(), in.sequence()};
   }
@@ -156,6 +183,18 @@ void put(pb::GroupName& out, const GroupName& in) {
   out.set_creator(in.creator);
 }
 
+void put(pb::Grant& out, const Grant& in) {
+  out.set_listed(!in.everybody);
+  for (const Id& peer : in.peers) out.add_peers(bytes_of(peer));
+  for (const PublicKey& key : in.keys) out.add_keys(std::string(key.begin(), key.end()));
+}
+
+void put(pb::AccessRights& out, const AccessRights& in) {
+  put(*out.mutable_publish(), in.publish);
+  put(*out.mutable_join(), in.join);
+  put(*out.mutable_manage(), in.manage);
+}
+
 void put(pb::MessageId& out, const MessageId& in) {
   out.set_publisher(bytes_of(in.publisher));
   out.set_incarnation(in.incarnation);
@@ -212,14 +251,37 @@ class RequestWriter {
     out.set_name(in.group.name);
     out.set_creator(in.group.creator);
     out.set_mode(static_cast<std::uint32_t>(in.mode));
+    if (in.access) put(*out.mutable_access(), *in.access);
+    out.set_token(in.token);
     return Buffer();
   }
-  Result operator()(const Join& in) { return put(*out_.mutable_join(), in.group), Buffer(); }
+  Result operator()(const Join& in) {
+    pb::Join& out = *out_.mutable_join();
+    out.set_name(in.group.name);
+    out.set_creator(in.group.creator);
+    out.set_token(in.token);
+    return Buffer();
+  }
+  Result operator()(const GetAccess& in) { return put(*out_.mutable_access(), in.group), Buffer(); }
+  Result operator()(const SetAccess& in) {
+    pb::SetAccess& out = *out_.mutable_set_access();
+    put(*out.mutable_group(), in.group);
+    out.set_version(in.version);
+    put(*out.mutable_access(), in.access);
+    out.set_token(in.token);
+    return Buffer();
+  }
+  Result operator()(const DeleteGroup& in) {
+    put(*out_.mutable_delete_group()->mutable_group(), in.group);
+    out_.mutable_delete_group()->set_token(in.token);
+    return Buffer();
+  }
   Result operator()(const Publish& in) {
     pb::Publish& publish = *out_.mutable_publish();
     put(*publish.mutable_group(), in.group);
     publish.set_ack(static_cast<std::uint32_t>(in.ack));
     publish.set_members_time_ms(static_cast<std::uint32_t>(in.members_time.count()));
+    publish.set_token(in.token);
     return encode_content(in.content.headers, in.content.payload.view(), in.content.payload.size());
   }
   Result operator()(const QueueCall& in) {
@@ -241,7 +303,11 @@ class AnswerWriter {
   using Result = boost::system::result<Buffer>;
 
   Result operator()(std::monostate) { return Buffer(); }
-  Result operator()(const Done&) { return out_.mutable_done(), Buffer(); }
+  Result operator()(const Done& in) {
+    out_.mutable_done()->set_existed(in.existed);
+    out_.mutable_done()->set_mode(static_cast<std::uint32_t>(in.mode));
+    return Buffer();
+  }
   Result operator()(const Failure& in) {
     out_.mutable_failure()->set_error(in.error);
     out_.mutable_failure()->set_text(in.text);
@@ -336,6 +402,17 @@ class AnswerWriter {
   Result operator()(const Joined& in) {
     put(*out_.mutable_joined()->mutable_group(), in.group);
     out_.mutable_joined()->set_group_id(bytes_of(in.group_id));
+    out_.mutable_joined()->set_mode(static_cast<std::uint32_t>(in.mode));
+    return Buffer();
+  }
+  Result operator()(const Access& in) {
+    pb::Access& out = *out_.mutable_access();
+    put(*out.mutable_group(), in.group);
+    out.set_group_id(bytes_of(in.group_id));
+    out.set_mode(static_cast<std::uint32_t>(in.mode));
+    out.set_created(in.created);
+    if (in.access) put(*out.mutable_access(), *in.access);
+    out.set_version(in.version);
     return Buffer();
   }
   Result operator()(const Message& in) {
@@ -428,17 +505,32 @@ Decoded<RequestEnvelope> decode_request(const Frame& frame) {
     case pb::Request::kRoute: out.request = GetRoute{decoder.id(in.route())}; break;
     case pb::Request::kTree: out.request = GetTree{Decoder::group_name(in.tree())}; break;
     case pb::Request::kCreate:
-      out.request =
-          Create{{in.create().name(), in.create().creator()}, decoder.mode(in.create().mode())};
+      out.request = Create{{in.create().name(), in.create().creator()},
+                           decoder.mode(in.create().mode()),
+                           decoder.rights(in.create().access(), in.create().has_access()),
+                           in.create().token()};
       break;
-    case pb::Request::kJoin: out.request = Join{Decoder::group_name(in.join())}; break;
+    case pb::Request::kJoin:
+      out.request = Join{{in.join().name(), in.join().creator()}, in.join().token()};
+      break;
+    case pb::Request::kAccess: out.request = GetAccess{Decoder::group_name(in.access())}; break;
+    case pb::Request::kSetAccess:
+      out.request = SetAccess{
+          Decoder::group_name(in.set_access().group()), in.set_access().version(),
+          decoder.rights(in.set_access().access(), true).value(), in.set_access().token()};
+      break;
+    case pb::Request::kDeleteGroup:
+      out.request =
+          DeleteGroup{Decoder::group_name(in.delete_group().group()), in.delete_group().token()};
+      break;
     case pb::Request::kCancel: out.request = Cancel{}; break;
     case pb::Request::kPublish:
       if (in.publish().ack() > static_cast<std::uint32_t>(AckMode::members))
         return malformed("an unknown ack mode");
-      out.request = Publish{Decoder::group_name(in.publish().group()),
-                            static_cast<AckMode>(in.publish().ack()), decoder.content(frame),
-                            std::chrono::milliseconds(in.publish().members_time_ms())};
+      out.request =
+          Publish{Decoder::group_name(in.publish().group()),
+                  static_cast<AckMode>(in.publish().ack()), decoder.content(frame),
+                  std::chrono::milliseconds(in.publish().members_time_ms()), in.publish().token()};
       break;
     case pb::Request::kShutdown: out.request = Shutdown{}; break;
     case pb::Request::kQueueCall:
@@ -467,7 +559,10 @@ Decoded<AnswerEnvelope> decode_answer(const Frame& frame) {
   AnswerEnvelope out{in.id(), in.more(), {}};
   Decoder decoder;
   switch (in.what_case()) {
-    case pb::Answer::kDone: out.answer = Done{}; break;
+    case pb::Answer::kDone:
+      out.answer = Done{in.done().existed(), decoder.mode(in.done().mode())};
+      break;
+    case pb::Answer::kAccess: out.answer = decoder.access(in.access()); break;
     case pb::Answer::kFailure:
       out.answer = Failure{static_cast<std::uint16_t>(in.failure().error()), in.failure().text()};
       break;
@@ -486,8 +581,8 @@ Decoded<AnswerEnvelope> decode_answer(const Frame& frame) {
     case pb::Answer::kGroups: out.answer = decoder.groups(in.groups()); break;
     case pb::Answer::kPublished: out.answer = decoder.published(in.published()); break;
     case pb::Answer::kJoined:
-      out.answer =
-          Joined{Decoder::group_name(in.joined().group()), decoder.id(in.joined().group_id())};
+      out.answer = Joined{Decoder::group_name(in.joined().group()),
+                          decoder.id(in.joined().group_id()), decoder.mode(in.joined().mode())};
       break;
     case pb::Answer::kMessage:
       out.answer = Message{decoder.message_id(in.message().id()), in.message().epoch(),

@@ -44,13 +44,25 @@ struct GetTree {
   GroupName group;
   friend bool operator==(const GetTree&, const GetTree&) = default;
 };
+// Who may do what in a group: see access.hpp.
+struct AccessRights {
+  Grant publish = {};
+  Grant join = {};
+  Grant manage = {};
+  friend bool operator==(const AccessRights&, const AccessRights&) = default;
+};
+// Tokens are given as they are: the socket is its user's only, and the daemon signs.
+// Without rights: everybody may publish and join, the daemon manages.
 struct Create {
   GroupName group;
   GroupMode mode = GroupMode::best_effort;
+  std::optional<AccessRights> access = {};
+  std::string token = {};
   friend bool operator==(const Create&, const Create&) = default;
 };
 struct Join {
   GroupName group;
+  std::string token = {};
   friend bool operator==(const Join&, const Join&) = default;
 };
 struct Cancel {};  // the request of this id, which answers (once more) with Done or Failure
@@ -59,7 +71,25 @@ struct Publish {
   AckMode ack = AckMode::root;
   Content content;
   std::chrono::milliseconds members_time{};  // ack members; 0: the daemon's own
+  std::string token = {};
   friend bool operator==(const Publish&, const Publish&) = default;
+};
+struct GetAccess {
+  GroupName group;
+  friend bool operator==(const GetAccess&, const GetAccess&) = default;
+};
+// Answered by Access, as GetAccess. `version`: that the rights were made from.
+struct SetAccess {
+  GroupName group;
+  std::uint64_t version = 0;
+  AccessRights access = {};
+  std::string token = {};
+  friend bool operator==(const SetAccess&, const SetAccess&) = default;
+};
+struct DeleteGroup {
+  GroupName group;
+  std::string token = {};
+  friend bool operator==(const DeleteGroup&, const DeleteGroup&) = default;
 };
 // An action of the daemon's queues, as AWS JSON 1.0 has it, but unsigned: whoever
 // may open the socket is their owner. Answered by QueueAnswer, also if the action
@@ -88,9 +118,10 @@ struct Shutdown {};  // Done when it has begun; the connection closes when it is
 
 // monostate: a request that this version does not know; answered by Failure.
 // Special members are compiled once, as those of wire::Message.
-struct Request : std::variant<std::monostate, GetVersion, GetStatus, GetRing, GetGroups, GetRoute,
-                              GetTree, Create, Join, Cancel, Publish, Shutdown, QueueCall,
-                              AddBridge, RemoveBridge, GetBridges> {
+struct Request
+    : std::variant<std::monostate, GetVersion, GetStatus, GetRing, GetGroups, GetRoute, GetTree,
+                   Create, Join, Cancel, Publish, Shutdown, QueueCall, AddBridge, RemoveBridge,
+                   GetBridges, GetAccess, SetAccess, DeleteGroup> {
   using variant::variant;
   Request();
   Request(const Request&);
@@ -111,7 +142,12 @@ struct Peer {
   friend bool operator==(const Peer&, const Peer&) = default;
 };
 
-struct Done {};
+// Of a Create: whether the group was there already, and its mode.
+struct Done {
+  bool existed = false;
+  GroupMode mode = GroupMode::best_effort;
+  friend bool operator==(const Done&, const Done&) = default;
+};
 
 struct Failure {
   std::uint16_t error = 0;  // canopy::errc
@@ -218,6 +254,7 @@ struct Published {
 struct Joined {
   GroupName group;
   Id group_id;
+  GroupMode mode = GroupMode::best_effort;
   friend bool operator==(const Joined&, const Joined&) = default;
 };
 
@@ -265,9 +302,20 @@ struct Bridges {
   friend bool operator==(const Bridges&, const Bridges&) = default;
 };
 
+struct Access {
+  GroupName group;
+  Id group_id;
+  GroupMode mode = GroupMode::best_effort;
+  bool created = false;
+  std::optional<AccessRights> access = {};  // none: everybody may everything
+  std::uint64_t version = 0;
+  friend bool operator==(const Access&, const Access&) = default;
+};
+
 // monostate: an answer that this version does not know; to be skipped.
-struct Answer : std::variant<std::monostate, Done, Failure, Version, Status, Ring, Route, Tree,
-                             Groups, Published, Joined, Message, Gap, Lost, QueueAnswer, Bridges> {
+struct Answer
+    : std::variant<std::monostate, Done, Failure, Version, Status, Ring, Route, Tree, Groups,
+                   Published, Joined, Message, Gap, Lost, QueueAnswer, Bridges, Access> {
   using variant::variant;
   Answer();
   Answer(const Answer&);

@@ -1,5 +1,6 @@
 // Nodes in one process, over real sockets.
 #include <chrono>
+#include <filesystem>
 #include <future>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_future.hpp>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <canopy/node.hpp>
 
@@ -81,6 +83,117 @@ class NodeTest : public testing::Test {
   std::vector<std::unique_ptr<Node>> nodes_;
   std::thread runner_;
 };
+
+TEST_F(NodeTest, AccessListsSayWhoJoinsPublishesAndManages) {
+  Node& first = start("a");
+  Node& second = start("b");
+  const std::string secret = make_token();
+  CreateOptions closed;
+  closed.mode = GroupMode::ordered;
+  closed.access.join = {false, {}, {token_id(secret)}};
+  closed.access.publish = {false, {Key::of("a")}, {}};
+  EXPECT_EQ(wait(first.async_create({"g", ""}, closed, use_future)),
+            (CreateResult{false, GroupMode::ordered}));
+  EXPECT_TRUE(wait(second.async_create({"g", ""}, closed, use_future)).existed);
+
+  EXPECT_EQ(error_of(second.async_join({"g", ""}, {}, use_future)), errc::denied);
+  JoinOptions with_token;
+  with_token.token = secret;
+  Subscription group = wait(second.async_join({"g", ""}, with_token, use_future));
+  EXPECT_EQ(group.mode(), GroupMode::ordered);
+  EXPECT_EQ(error_of(second.async_publish({"g", ""}, Payload("x"), {}, use_future)), errc::denied);
+  wait(first.async_publish({"g", ""}, Payload("x"), {}, use_future));
+  EXPECT_TRUE(std::holds_alternative<Message>(wait(group.async_receive(1, use_future)).front()));
+
+  GroupDefinition known = wait(second.async_access({"g", ""}, use_future));
+  EXPECT_EQ(known.mode, GroupMode::ordered);
+  EXPECT_EQ(known.access->join, closed.access.join);
+  EXPECT_EQ(known.access->manage.peers, std::vector{Key::of("a")});
+  known.access->join = {false, {}, {}};
+  EXPECT_EQ(error_of(second.async_set_access({"g", ""}, known.access_version, *known.access, "",
+                                             use_future)),
+            errc::denied);
+  wait(first.async_set_access({"g", ""}, known.access_version, *known.access, "", use_future));
+  EXPECT_EQ(error_of(first.async_set_access({"g", ""}, known.access_version, *known.access, "",
+                                            use_future)),
+            errc::conflict);
+  const Event event = wait(group.async_receive(1, use_future)).front();
+  EXPECT_EQ(std::get<Detached>(event).reason, errc::denied);
+
+  wait(first.async_delete_group({"g", ""}, "", use_future));
+  EXPECT_EQ(error_of(first.async_access({"g", ""}, use_future)), errc::no_such_group);
+}
+
+TEST_F(NodeTest, JoinsAtOnceWithDifferentTokensEachCount) {
+  Node& node = start("a");
+  const std::string secret = make_token();
+  CreateOptions closed;
+  closed.access.join = {false, {}, {token_id(secret)}};
+  wait(node.async_create({"g", ""}, closed, use_future));
+  JoinOptions good;
+  good.token = secret;
+  JoinOptions bad;
+  bad.token = make_token();
+  auto refused = node.async_join({"g", ""}, bad, use_future);
+  auto bare = node.async_join({"g", ""}, {}, use_future);
+  auto taken = node.async_join({"g", ""}, good, use_future);
+  EXPECT_EQ(error_of(std::move(refused)), errc::denied);
+  EXPECT_EQ(error_of(std::move(bare)), errc::denied);
+  EXPECT_TRUE(wait(std::move(taken)));
+}
+
+TEST_F(NodeTest, ANodeThatIsStartedAgainStillHasItsGroups) {
+  char directory[] = "/tmp/canopy-node-XXXXXX";
+  ASSERT_NE(::mkdtemp(directory), nullptr);
+  NodeOptions kept = options("a");
+  kept.data_directory = directory;
+  CreateOptions closed;
+  closed.mode = GroupMode::ordered;
+  closed.access.join = {false, {Key::of("b")}, {}};
+  wait(add(kept).async_start(use_future));
+  wait(nodes_.back()->async_create({"g", ""}, closed, use_future));
+  nodes_.clear();
+  Node& again = add(kept);
+  wait(again.async_start(use_future));
+  const GroupDefinition known = wait(again.async_access({"g", ""}, use_future));
+  EXPECT_EQ(known.mode, GroupMode::ordered);
+  EXPECT_EQ(known.access->join, closed.access.join);
+  EXPECT_EQ(error_of(again.async_join({"g", ""}, {}, use_future)), errc::denied);
+  wait(again.async_delete_group({"g", ""}, "", use_future));
+  nodes_.clear();
+  Node& third = add(kept);
+  wait(third.async_start(use_future));
+  EXPECT_EQ(error_of(third.async_join({"g", ""}, {}, use_future)), errc::no_such_group);
+  nodes_.clear();
+  std::filesystem::remove_all(directory);
+}
+
+TEST_F(NodeTest, OnlyCreatorsFoundGroupsAndLimitsHold) {
+  NodeOptions strict = options("a");
+  const std::string secret = make_token();
+  strict.group_creators = {false, {}, {token_id(secret)}};
+  strict.groups_joined_max = 1;
+  strict.publish_messages_per_second = 2;
+  Node& node = add(strict);
+  wait(node.async_start(use_future));
+  EXPECT_EQ(error_of(node.async_join({"g", ""}, {}, use_future)), errc::denied);
+  EXPECT_EQ(error_of(node.async_create({"g", ""}, CreateOptions{}, use_future)), errc::denied);
+  CreateOptions with_token;
+  with_token.token = secret;
+  wait(node.async_create({"g", ""}, with_token, use_future));
+  wait(node.async_create({"h", ""}, with_token, use_future));
+  Subscription group = wait(node.async_join({"g", ""}, {}, use_future));
+  EXPECT_EQ(error_of(node.async_join({"h", ""}, {}, use_future)), errc::limit);
+  EXPECT_EQ(counter(node, "node.joins_over_limit"), 1u);
+  std::vector<std::future<PublishResult>> publishes;
+  for (int i = 0; i < 40; ++i)
+    publishes.push_back(node.async_publish({"g", ""}, Payload("x"), {}, use_future));
+  std::size_t refused = 0;
+  for (auto& publish : publishes) refused += error_of(std::move(publish)) == errc::limit;
+  EXPECT_GE(refused, 20u);
+  EXPECT_LE(refused, 38u);
+  EXPECT_GE(counter(node, "tree.publishes_over_rate"), refused);
+}
 
 TEST_F(NodeTest, FoundsAloneAndDelivers) {
   Node& node = start("a");

@@ -19,7 +19,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int never = std::numeric_limits<int>::max();
+constexpr int no_step = std::numeric_limits<int>::max();
 constexpr milliseconds visibility{30'000};
 
 struct Known {
@@ -27,8 +27,8 @@ struct Known {
   std::string group;  // FIFO only
   std::string body;
   std::string id;  // its MessageId, from the first answer with it
-  int acknowledged_at = never;
-  int deleted_at = never;
+  int acknowledged_at = no_step;
+  int deleted_at = no_step;
   bool delete_asked = false;
   std::string handle;
   WallTime held_until{};
@@ -211,7 +211,7 @@ class FaultRun {
     ++step_;
     for (const std::string& attempt : std::exchange(unanswered_, {})) receive("q.fifo", attempt);
     for (auto& [body, known] : known_)
-      if (!known.group.empty() && known.acknowledged_at != never && random_.chance(0.2))
+      if (!known.group.empty() && known.acknowledged_at != no_step && random_.chance(0.2))
         send(known);
     loop_.settle();
     collect();
@@ -226,7 +226,7 @@ class FaultRun {
         if (received > 0) idle = -1;
       }
     for (const auto& [body, known] : known_)
-      if (known.acknowledged_at != never && !known.delete_asked)
+      if (known.acknowledged_at != no_step && !known.delete_asked)
         fail(known, "was acknowledged and is lost");
   }
 
@@ -237,7 +237,7 @@ class FaultRun {
     collect();
     std::uint64_t count = 0;
     for (auto& [body, known] : known_) {
-      if (known.queue != queue || known.held_until <= loop_.now() || known.deleted_at != never)
+      if (known.queue != queue || known.held_until <= loop_.now() || known.deleted_at != no_step)
         continue;
       remove(known);
       ++count;

@@ -336,6 +336,41 @@ class CanopyTest(RingCase):
 
     # --- Ends of a join ---
 
+    def test_access_is_shown_changed_and_enforced(self):
+        group = self.group()
+        with tempfile.TemporaryDirectory() as folder:
+            secret = pathlib.Path(folder) / "secret"
+            secret.write_text(self.canopy(self.first, "token"), encoding="ascii")
+            created = self.ask(self.first, "create", group, "--mode", "ordered",
+                               "--allow-join", f"token:{secret}",
+                               "--allow-publish", f"peer:{self.first.name}")
+            self.assertEqual((created["mode"], created["existed"]), ("ordered", False))
+            again = self.canopy(self.last, "create", group, "--mode", "ordered")
+            self.assertIn("was there already", again)
+            self.canopy(self.last, "create", group, status=1)
+            self.assertIn("it is ordered", self.complaint)
+            key = self.canopy(self.first, "token", str(secret)).strip()
+            shown = self.ask(self.last, "access", group)
+            self.assertEqual(shown["join"], [key])
+            self.assertEqual(len(shown["manage"]), 1)
+
+            self.canopy(self.last, "join", group, status=1)
+            self.assertIn("access denied", self.complaint)
+            with self.join(self.last, group, "--count", "1", "--token-file", str(secret),
+                           "--json") as joined:
+                self.assertEqual(json.loads(joined.first_line)["mode"], "ordered")
+                self.canopy(self.last, "publish", group, "no", status=1)
+                self.assertIn("access denied", self.complaint)
+                self.canopy(self.last, "access", group, "--allow-publish", "peer:nobody", status=1)
+                self.canopy(self.first, "publish", group, "yes")
+                self.assertEqual(joined.events()[-1]["payload"], "yes")
+            changed = self.ask(self.first, "access", group, "--deny-join", key,
+                               "--allow-publish", "anyone")
+            self.assertEqual((changed["join"], changed["publish"]), ([], "anyone"))
+            self.assertIn("deleted", self.canopy(self.first, "delete", group))
+            self.canopy(self.last, "join", group, status=1)
+            self.assertIn("no such group", self.complaint)
+
     def test_ctrl_c_leaves(self):
         group = self.group()
         with self.join(self.last, group) as joined:

@@ -77,6 +77,13 @@ const Peer beta{Id::hash_of("beta"), "beta", {}, 1ULL << 60, ""};
 const GroupName prices{"prices", "node-17"};
 const MessageId message_id{Id::hash_of("alpha"), 7, 8};
 
+AccessRights some_rights() {
+  AccessRights rights;
+  rights.publish = {false, {alpha.id, beta.id}, {}};
+  rights.manage = {false, {alpha.id}, {PublicKey{9, 8, 7}}};
+  return rights;
+}
+
 Content some_content() {
   return {{{"trace", "1"}, {"trace", std::string("\0\xff", 2)}},
           Buffer::copy_of(std::string_view("pay\0load", 8))};
@@ -91,11 +98,17 @@ TEST(ControlCodec, requests_come_back_as_they_were) {
   comes_back(GetTree{prices});
   comes_back(Create{prices});
   comes_back(Create{prices, GroupMode::ordered});
+  comes_back(Create{prices, GroupMode::ordered, some_rights(), "a token"});
   comes_back(Join{{"prices", ""}});
+  comes_back(Join{{"prices", ""}, "a token"});
+  comes_back(GetAccess{prices});
+  comes_back(SetAccess{prices, 1ULL << 63, some_rights(), "a token"});
+  comes_back(DeleteGroup{prices, "a token"});
   comes_back(Cancel{});
   comes_back(Publish{prices, AckMode::none, some_content()});
   comes_back(Publish{prices, AckMode::root, {}});
   comes_back(Publish{prices, AckMode::members, {}, std::chrono::milliseconds(2500)});
+  comes_back(Publish{prices, AckMode::root, {}, {}, "a token"});
   comes_back(Shutdown{});
   comes_back(QueueCall{"SendMessage", "111122223333", "eu-west-1", Buffer::copy_of("{}")});
   comes_back(QueueCall{"ListQueues", "", "", {}});
@@ -106,6 +119,9 @@ TEST(ControlCodec, requests_come_back_as_they_were) {
 
 TEST(ControlCodec, answers_come_back_as_they_were) {
   comes_back(Done{});
+  comes_back(Done{true, GroupMode::ordered});
+  comes_back(Access{prices, Id::hash_of("prices"), GroupMode::ordered, true, some_rights(), 5});
+  comes_back(Access{prices, Id::hash_of("prices")});
   comes_back(Failure{7, "too large: send less"});
   comes_back(Version{"0.1.0", 4711});
   Status status;

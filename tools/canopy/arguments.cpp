@@ -33,6 +33,7 @@ constexpr const char* examples =
     "  canopy publish prices 'ACME 12.50'\n"
     "  tail -f app.log | canopy publish logs - --lines\n"
     "  canopy tree prices --dot | dot -Tsvg > prices.svg\n"
+    "  canopy create prices --allow-publish peer:a\n"
     "  canopy route --name order-4711          the peers on the way to a key\n"
     "  canopy queue send jobs 'resize 17.png'  canopy queue --help shows more\n"
     "  canopy bridge add prices jobs           what is published becomes messages of a queue\n"
@@ -85,6 +86,7 @@ class Parser {
         .value_name("S");
     add_looking();
     add_messages();
+    add_access();
     queue_.emplace(add("queue", "Work with the queues of the daemon's gateway",
                        [this] { arguments_.command = queue_->command(); }));
     bridge_.emplace(add("bridge", "Let queues of the daemon's gateway subscribe to groups",
@@ -151,10 +153,16 @@ class Parser {
     command.option("--mode", mode_, "What it promises its members (best-effort, the default)")
         .check(group_mode)
         .value_name("best-effort|ordered");
+    add_allow_options(command, create_.access);
+    add_token_option(command, token_file_);
     command.footer(
-        "best-effort  a message may be lost where the tree is being repaired.\n"
-        "ordered      all members get the same messages in the same order; what is missing is\n"
-        "             filled in, or told as a gap. Who joins a group follows its mode.");
+        std::string(
+            "best-effort  a message may be lost where the tree is being repaired.\n"
+            "ordered      all members get the same messages in the same order; what is missing is\n"
+            "             filled in, or told as a gap. Who joins a group follows its mode.\n"
+            "\n"
+            "Without more, anyone may publish and join, and this daemon manages the group.\n") +
+        who_footer);
 
     command = add("join", "Join groups and print what is published, until Ctrl-C",
                   [this] { finish_join(); });
@@ -164,6 +172,7 @@ class Parser {
     command.option("--count", join_.count, "End after this many messages")
         .check(counting_number)
         .value_name("N");
+    add_token_option(command, token_file_);
     command.footer(
         "\"joined\" on standard error (with --json, an event line) says that the daemon\n"
         "is in the tree: whatever anybody publishes from then on arrives. What is missed\n"
@@ -186,12 +195,41 @@ class Parser {
     command.option("--require", publish_.require, "Fail if fewer members have it: --ack members")
         .check(counting_number)
         .value_name("N");
+    add_token_option(command, token_file_);
     command.footer(
         "--ack members waits until every member has the message, or 10 s (25 s with canopyd\n"
         "--profile wan; with --timeout, a little less than that), and says how many have it at\n"
         "least. That these are all it says only if it is certain: parts of the tree that do not\n"
         "answer, or were lost within the last minute, are named. The status is 0 if the root has\n"
         "the message, 1 if fewer members have it than --require says.");
+  }
+
+  void add_access() {
+    cli::Command command =
+        add("access", "Show or change who may do what in a group that was created",
+            [this] { finish_access(); });
+    add_group(command, access_.group);
+    add_allow_options(command, access_.changes);
+    add_deny_options(command, access_.changes);
+    add_token_option(command, token_file_);
+    command.footer(std::string("Without options it shows. A change needs the right to manage.\n") +
+                   who_footer);
+
+    command = add("delete", "Delete a group that was created, and put its members out",
+                  [this] { finish_delete(); });
+    add_group(command, delete_.group);
+    add_token_option(command, token_file_);
+    command.footer(
+        "It needs the right to manage. Nobody can join the group until it is created anew.");
+
+    command = add("token", "Print a fresh token, a secret that gives rights in groups",
+                  [this] { arguments_.command = token_; });
+    command.option("file", token_.file, "Print the public half of the token in this file instead")
+        .value_name("FILE");
+    command.footer(
+        "canopy token > secret                           keep it, and hand it to whom you like\n"
+        "canopy create prices --allow-join token:secret\n"
+        "canopy join prices --token-file secret");
   }
 
   static void add_group(cli::Command command, std::string& group) {
@@ -233,11 +271,27 @@ class Parser {
   void finish_create() {
     parse_group(create_.group);
     if (mode_ == "ordered") create_.mode = wire::GroupMode::ordered;
+    check(create_.access);
+    create_.token = presented_token(token_file_);
     arguments_.command = create_;
+  }
+
+  void finish_access() {
+    parse_group(access_.group);
+    check(access_.changes);
+    access_.token = presented_token(token_file_);
+    arguments_.command = access_;
+  }
+
+  void finish_delete() {
+    parse_group(delete_.group);
+    delete_.token = presented_token(token_file_);
+    arguments_.command = delete_;
   }
 
   void finish_join() {
     for (const std::string& group : join_.groups) parse_group(group);
+    join_.token = presented_token(token_file_);
     arguments_.command = join_;
   }
 
@@ -260,6 +314,7 @@ class Parser {
       publish_.headers.emplace_back(header.substr(0, equals), header.substr(equals + 1));
     }
     check_headers();
+    publish_.token = presented_token(token_file_);
     arguments_.command = publish_;
   }
 
@@ -290,12 +345,16 @@ class Parser {
   std::vector<std::string> headers_;
   std::string ack_;
   std::string mode_;
+  std::string token_file_;
   std::optional<cli::Option> text_;
   StatusCommand status_;
   RouteCommand route_;
   CreateCommand create_;
   JoinCommand join_;
   PublishCommand publish_;
+  AccessCommand access_;
+  DeleteCommand delete_;
+  TokenCommand token_;
   TreeCommand tree_;
   std::optional<QueueParser> queue_;
   std::optional<BridgeParser> bridge_;

@@ -9,6 +9,7 @@
 
 #include "base/id.hpp"
 #include "base/time.hpp"
+#include "canopy/access_arguments.hpp"
 #include "canopy/bridge_arguments.hpp"
 #include "canopy/queue_arguments.hpp"
 #include "wire/content.hpp"
@@ -28,10 +29,13 @@ struct RouteCommand {
 struct CreateCommand {
   std::string group;
   wire::GroupMode mode = wire::GroupMode::best_effort;
+  AccessChanges access;
+  std::string token;
 };
 struct JoinCommand {
   std::vector<std::string> groups;
   std::uint64_t count = 0;  // 0: no end
+  std::string token;
 };
 struct PublishCommand {
   std::string group;
@@ -40,6 +44,7 @@ struct PublishCommand {
   wire::Headers headers;
   wire::AckMode ack = wire::AckMode::root;
   std::uint64_t require = 0;  // members that are to have it; 0: no matter
+  std::string token;
 };
 struct GroupsCommand {};
 struct TreeCommand {
@@ -48,9 +53,10 @@ struct TreeCommand {
 };
 struct ShutdownCommand {};
 
-using Command = std::variant<StatusCommand, RingCommand, RouteCommand, CreateCommand, JoinCommand,
-                             PublishCommand, GroupsCommand, TreeCommand, ShutdownCommand,
-                             QueueCommand, BridgeCommand>;
+using Command =
+    std::variant<StatusCommand, RingCommand, RouteCommand, CreateCommand, JoinCommand,
+                 PublishCommand, GroupsCommand, TreeCommand, ShutdownCommand, QueueCommand,
+                 BridgeCommand, AccessCommand, DeleteCommand, TokenCommand>;
 
 struct Arguments {
   std::string control;  // the socket's path

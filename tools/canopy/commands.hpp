@@ -26,10 +26,14 @@ int run(Context& context, const GroupsCommand& command);
 int run(Context& context, const TreeCommand& command);
 int run(Context& context, const ShutdownCommand& command);
 int run(Context& context, const CreateCommand& command);
+int run(Context& context, const AccessCommand& command);
+int run(Context& context, const DeleteCommand& command);
 int run(Context& context, const JoinCommand& command);
 int run(Context& context, const PublishCommand& command);
 int run(Context& context, const QueueCommand& command);
 int run(Context& context, const BridgeCommand& command);
+// Asks no daemon.
+int run(const TokenCommand& command, bool as_json);
 
 // The cluster's name, which is the creator of groups named without one.
 std::string cluster_name(Context& context);

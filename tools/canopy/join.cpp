@@ -1,4 +1,4 @@
-// join: prints what is published to groups, and create.
+// join: prints what is published to groups.
 #include <csignal>
 
 #include <boost/asio/signal_set.hpp>
@@ -79,7 +79,7 @@ class Joining {
     membership->group = group;
     membership->label = display_name(group, "");
     ++active_;
-    context_.client.start(control::Join{group},
+    context_.client.start(control::Join{group, command_.token},
                           [this, &member = *membership](control::Answer answer, bool) {
                             if (over()) return;
                             std::visit([&](auto& value) { on(member, value); }, answer);
@@ -102,9 +102,10 @@ class Joining {
     if (context_.json) {
       json::object object = event("joined", member);
       object["group_id"] = joined.group_id.to_hex();
+      object["mode"] = text_of(joined.mode);
       print_json(object);
     } else {
-      complain(fmt::format("joined {}", member.label));
+      complain(fmt::format("joined {}, {}", member.label, text_of(joined.mode)));
     }
   }
 
@@ -193,24 +194,5 @@ class Joining {
 }  // namespace
 
 int run(Context& context, const JoinCommand& command) { return Joining(context, command).run(); }
-
-int run(Context& context, const CreateCommand& command) {
-  const std::string cluster = cluster_name(context);
-  wire::GroupName group = parse_group(command.group);
-  context.client.ask<control::Done>(control::Create{group, command.mode}, context.deadline());
-  if (group.creator.empty()) group.creator = cluster;
-  const Id id = id_of(group);
-  if (context.json) {
-    json::object object;
-    put_group(object, group);
-    object["group_id"] = id.to_hex();
-    object["mode"] = text_of(command.mode);
-    print_json(object);
-  } else {
-    print_line(fmt::format("created {} ({}), {}", display_name(group, cluster), id.to_hex(),
-                           text_of(command.mode)));
-  }
-  return 0;
-}
 
 }  // namespace canopy::tools

@@ -19,9 +19,16 @@ bool wants_json(int argc, const char* const* argv) {
 int run_command(int argc, const char* const* argv) {
   const auto arguments = parse_arguments(argc, argv);
   if (!arguments) return end_output("canopy", 0);
+  if (const auto* token = std::get_if<TokenCommand>(&arguments->command))
+    return run(*token, arguments->json);
   Client client(arguments->control);
   Context context{client, arguments->json, arguments->timeout};
-  return std::visit([&](const auto& command) { return run(context, command); }, arguments->command);
+  return std::visit(
+      [&](const auto& command) {
+        if constexpr (requires { run(context, command); }) return run(context, command);
+        return 1;
+      },
+      arguments->command);
 }
 
 int fail(const Failure& failure, bool json, int status) {

@@ -25,7 +25,7 @@ constexpr std::size_t payload_bytes_max =
 // Publishes under way, so that lines do not wait for each other's answers.
 constexpr std::size_t window = 32;
 
-const char* name_of(wire::AckMode ack) {
+const char* ack_name(wire::AckMode ack) {
   switch (ack) {
     case wire::AckMode::none: return "none";
     case wire::AckMode::root: break;
@@ -148,8 +148,11 @@ class Publishing {
                                 payload.size(), payload_bytes_max));
     ++sent_;
     ++under_way_;
-    control::Publish request{
-        group_, command_.ack, {command_.headers, Buffer::copy_of(payload)}, members_time()};
+    control::Publish request{group_,
+                             command_.ack,
+                             {command_.headers, Buffer::copy_of(payload)},
+                             members_time(),
+                             command_.token};
     context_.client.start(std::move(request), [this, number = sent_](control::Answer answer, bool) {
       --under_way_;
       ++answers_;
@@ -200,7 +203,7 @@ class Publishing {
       object["epoch"] = published.epoch;
       object["position"] = published.position;
     }
-    object["ack"] = name_of(command_.ack);
+    object["ack"] = ack_name(command_.ack);
     if (command_.ack == wire::AckMode::members) put_reach(object, published);
     if (published.root)
       object["root"] = tools::to_json(*published.root);

@@ -2,11 +2,14 @@
 // safe to start when the Node is gone, and fail then. Not for users.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include <canopy/access.hpp>
 #include <canopy/detail/initiate.hpp>
 #include <canopy/inspect.hpp>
 #include <canopy/publish.hpp>
@@ -24,6 +27,11 @@ class NodeRef {
   void stop(Completion<> done) const;
   void wait(Completion<> done) const;
   void create(GroupName group, GroupMode mode, Completion<> done) const;
+  void create_with(GroupName group, CreateOptions options, Completion<CreateResult> done) const;
+  void access(GroupName group, Completion<GroupDefinition> done) const;
+  void set_access(GroupName group, std::uint64_t version, AccessList access, std::string secret,
+                  Completion<GroupDefinition> done) const;
+  void delete_group(GroupName group, std::string secret, Completion<> done) const;
   void join(GroupName group, JoinOptions options, Completion<Subscription> done) const;
   void publish(GroupName group, Payload payload, PublishOptions options,
                Completion<PublishResult> done) const;

@@ -1,0 +1,59 @@
+// Access lists in a random schedule: some of its groups are closed, their lists
+// change now and then while faults strike, and what must hold of them afterwards.
+//
+// Of a closed group anybody may manage and publish; some nodes may join by their ids,
+// some have a token, and some neither. Judged by the list that the root has in the
+// end, since parts of a ring that were apart may have changed it both: whoever it does
+// not name is no member, and whoever it names can be one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "scribe/access_control.hpp"
+#include "sim/checkers.hpp"
+#include "sim/ring_order.hpp"
+#include "sim/simulation.hpp"
+
+namespace canopy::sim {
+
+class FuzzAccess {
+ public:
+  using NameOf = std::function<wire::GroupName(std::uint32_t group)>;
+
+  // A part of the schedule's groups, chosen by the seed; of which the first
+  // `ordered` are ordered.
+  FuzzAccess(std::uint64_t seed, std::uint32_t groups, std::uint32_t ordered, NameOf name_of,
+             Simulation& simulation);
+
+  void create(NodeIndex founder);
+  // When to change(), before `until`.
+  std::vector<MonoTime> times(MonoTime from, MonoTime until);
+  // Some list, by some node.
+  void change(const std::vector<NodeIndex>& active);
+  // What the node shows when it joins.
+  scribe::TokenKey key_of(NodeIndex node) const;
+
+  // Of a ring at rest. May let time pass.
+  Findings judge(const RingOrder& ring);
+
+ private:
+  wire::AccessRef some_list();
+  wire::AccessRef list_at_root(const RingOrder& ring, std::uint32_t group) const;
+  bool may_join(const wire::AccessRef& list, NodeIndex node) const;
+  bool is_member(NodeIndex node, std::uint32_t group) const;
+  Findings judge_joins(const RingOrder& ring, std::uint32_t group, const wire::AccessRef& list);
+
+  Random random_;
+  NameOf name_of_;
+  Simulation& simulation_;
+  std::uint32_t ordered_;
+  std::set<std::uint32_t> closed_;
+  scribe::TokenKey token_;
+};
+
+}  // namespace canopy::sim
