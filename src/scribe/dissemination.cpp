@@ -181,9 +181,9 @@ bool Dissemination::back_off(PendingPublish& pending, const wire::PublishAck& ac
   }
   const Duration wait = std::chrono::milliseconds(ack.retry_after_ms);
   const MonoTime again = core_.now() + core_.env.random().jittered(wait + wait / 8, 0.1);
-  if (again >= pending.deadline) return false;
+  if (again >= pending.deadline && !pending.placed) return false;
   pending.sent_to = {};
-  pending_.look_again(ack.id.sequence, again);
+  pending_.look_again(ack.id.sequence, std::min(again, pending.deadline));
   core_.wake_at(pending_.next_deadline());
   return true;
 }
@@ -266,9 +266,11 @@ void Dissemination::serve(const wire::Publish& publish, Way way) {
   if (may_publish(publish, way)) serve_allowed(publish, way);
 }
 
-// Else it has said so, or counted what nobody asks about.
+// Else it has said so, or counted what nobody asks about. What has been let through
+// once is asked about as often as its publisher likes.
 bool Dissemination::may_publish(const wire::Publish& publish, Way way) {
   const Group* group = core_.find(publish.group);
+  if (group->order ? group->order->knows(publish.id) : group->has_seen(publish.id)) return true;
   if (const Duration wait = core_.access.wait_to_publish(publish); wait != Duration::zero()) {
     ++core_.counters.publishes_over_rate;
     acknowledge(publish, errc::limit, way, {}, wait);

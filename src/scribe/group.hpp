@@ -143,6 +143,7 @@ class Group {
 
   // Whether the message is new here; remembers it.
   bool first_sight(const wire::MessageId& id, std::size_t window);
+  bool has_seen(const wire::MessageId& id) const { return seen_ && seen_->contains(id); }
 
   void collect_peers(std::vector<PeerRef>& in_use) const;
 

@@ -8,9 +8,10 @@ namespace canopy::scribe {
 
 enum class PlantedBug {
   none = 0,
-  leave_not_pruned = 1,  // a forwarder stays when its last child has left
-  gap_not_told = 2,      // a member of an ordered group is not told what it misses
-  lost_forgotten = 3,    // a lost child is not missing in tracked multicasts
+  leave_not_pruned = 1,   // a forwarder stays when its last child has left
+  gap_not_told = 2,       // a member of an ordered group is not told what it misses
+  lost_forgotten = 3,     // a lost child is not missing in tracked multicasts
+  right_not_checked = 6,  // access lists keep nobody out
 };
 
 #ifdef CANOPY_PLANTED_SCRIBE_BUG

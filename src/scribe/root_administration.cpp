@@ -21,7 +21,8 @@ namespace canopy::scribe {
 
 namespace {
 
-constexpr int keeping_share = 2;  // of the time that a request has
+// Of the time that a request has: a replica that has died is noticed within it.
+Duration keeping_time(const Config& config) { return config.request_timeout * 4 / 5; }
 constexpr std::size_t waits_max = 4096;
 
 Keeping& ensure(std::unique_ptr<Keeping>& keeping) {
@@ -161,8 +162,7 @@ void Roots::when_kept(const Id& id, Completion done) {
   if (!core_.config.maintenance) return done({});
   std::vector<Keeping::Wait>& waits = ensure(keeping_).waits;
   if (waits.size() >= waits_max) return done(errc::unconfirmed);
-  waits.push_back(
-      {id, std::move(done), core_.now() + core_.config.request_timeout / keeping_share});
+  waits.push_back({id, std::move(done), core_.now() + keeping_time(core_.config)});
   core_.wake_at(waits.back().deadline);
   look_after_kept();
 }

@@ -23,7 +23,6 @@ struct RootRecord {
   bool own = false;            // this node is the root
   bool doubted = false;        // own: another may be by now; it asks before it serves
   bool offered = true;         // not own: whoever is the root has what is kept here
-  bool written = false;        // the host keeps it on its disk
   MonoTime touched{};          // a replica: last confirmed by a root; own: last in use
   MonoTime forget_at = never;  // a deleted group
   PeerRef root;                // a replica: who sent it, and takes this node to keep it

@@ -399,7 +399,7 @@ void Tree::on_join_refused(PeerRef from, const wire::JoinRefused& refusal) {
   switch (refusal.reason) {
     case wire::JoinRefusal::name_conflict:
     case wire::JoinRefusal::no_such_group: fail(refusal.group, refusal.reason); break;
-    case wire::JoinRefusal::denied: on_denied(from, refusal.group); break;
+    case wire::JoinRefusal::denied: on_denied(refusal.group); break;
     case wire::JoinRefusal::loop: look_elsewhere(refusal.group); break;
     case wire::JoinRefusal::limit:  // the JOIN is sent again in a while
       group->refused_for_want_of_room = true;

@@ -128,7 +128,7 @@ class Tree {
   void deny_silent_children(const Id& id);
   void send_claim(const Group& group, const Id& id);
   void end_membership(const Id& id, errc reason);
-  void on_denied(PeerRef from, const Id& id);
+  void on_denied(const Id& id);
   void dropped_by_parent(Group& group, const Id& id);
   std::uint64_t edge_hash(const Group& group, const wire::Peers& path) const;
   bool has_too_many_entries(const Group& group, PeerRef child) const;

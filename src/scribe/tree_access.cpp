@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "scribe/ordering.hpp"
+#include "scribe/planted_bug.hpp"
 #include "scribe/roots.hpp"
 #include "scribe/tree.hpp"
 
@@ -44,6 +45,7 @@ wire::GroupJoin Tree::make_join(const Group& group, const Id& id, std::uint32_t 
 }
 
 bool Tree::may_be_member(const Group& group, const Id& id) const {
+  if (planted_bug == PlantedBug::right_not_checked) return true;
   return core_.access.allows(group.list(), wire::Right::join, id, core_.self, group.proof());
 }
 
@@ -71,7 +73,7 @@ void Tree::end_membership(const Id& id, errc reason) {
   prune(id);
 }
 
-void Tree::on_denied(PeerRef, const Id& id) {
+void Tree::on_denied(const Id& id) {
   Group* group = core_.find(id);
   if (group->member) end_membership(id, errc::denied);
   group = core_.find(id);
@@ -145,6 +147,7 @@ bool Tree::may_be_child(Group& group, const Id& id, const Child& child,
                         const wire::ProofRef& proof) {
   const wire::AccessRef list = group.list();
   if (!restricts_joining(list) || claim_of(child) == wire::Claim::carries) return true;
+  if (planted_bug == PlantedBug::right_not_checked) return true;
   return claim_of(child) == wire::Claim::member &&
          core_.access.allows(list, wire::Right::join, id, child.peer, proof);
 }

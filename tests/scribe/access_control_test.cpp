@@ -315,6 +315,16 @@ TEST_F(AccessTest, APublisherThatIsTooFastIsSlowedDownAndThenTold) {
   EXPECT_GE(net[root()].scribe().counters().publishes_over_rate, refused);
 }
 
+TEST_F(AccessTest, WhatTheRootHasCostsItsPublisherNoMoreHoweverOftenItAsks) {
+  net.config.scribe.publish_messages_max = 1;
+  build(20);
+  ASSERT_FALSE(net.join(others[0], prices));
+  net.hang(others[0]);
+  const PublishOutcome outcome = net.publish(others[1], prices, "x", wire::AckMode::members, 6s);
+  EXPECT_FALSE(outcome.error);
+  EXPECT_EQ(net[root()].scribe().counters().publishes_over_rate, 0u);
+}
+
 TEST_F(AccessTest, OnePeerGetsSoManyEntriesAsAChildAndNoMore) {
   net.config.scribe.child_entries_max = 3;
   net.config.scribe.join_timeout = 5s;
