@@ -90,7 +90,8 @@ void declare_place(OptionTable& table, DaemonSettings& settings) {
 std::optional<std::string> check_creators(const std::vector<std::string>& creators) {
   Grant grant;
   for (const std::string& creator : creators) {
-    if (std::string problem = add_to(grant, creator); !problem.empty()) return problem;
+    if (const std::string problem = add_to(grant, creator); !problem.empty())
+      return "group-creators: " + problem;
   }
   return std::nullopt;
 }

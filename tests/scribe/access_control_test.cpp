@@ -239,6 +239,83 @@ TEST_F(AccessTest, WhoDoesNotAnswerANewListIsPutOutByItsParent) {
   EXPECT_EQ(net[stubborn].detachments, std::vector{make_error_code(errc::denied)});
 }
 
+// As when parts of the ring that were apart meet again.
+TEST_F(AccessTest, OfListsThatWereChangedApartTheStricterHoldsEverywhere) {
+  build(30);
+  ASSERT_FALSE(net.create(others[0], prices, closed_to_all_but(others)).first);
+  for (std::size_t i = 0; i < 12; ++i) ASSERT_FALSE(net.join(others[i], prices));
+  const wire::GroupState before = net.look(others[0], prices).second;
+  const std::vector<PeerRef> here(others.begin(), others.begin() + 8);
+  ASSERT_FALSE(net.set_access(others[0], prices, closed_to_all_but(here)));
+  wire::GroupState apart = before;
+  const std::vector<PeerRef> there(others.begin() + 4, others.end());
+  apart.access = next_version(before.access, closed_to_all_but(there), 4711);
+  apart.epoch += 3;
+  const wire::Peers holders_of = net[root()].peer->pastry().closest(group, 5);
+  const PeerRef replica = holders_of[0] == root() ? holders_of[1] : holders_of[0];
+  net[replica].peer->receive(others[12], wire::RootStates{1, false, {apart}});
+  net.run_for(60s);
+  expect_sound();
+  const auto members = net.members(group);
+  EXPECT_EQ(members, std::vector(others.begin() + 4, others.begin() + 8));
+  for (const PeerRef ref : others) {
+    const auto view = net[ref].scribe().view(group);
+    if (!view) continue;
+    EXPECT_EQ(view->access->mark, net.look(others[0], prices).second.access->mark);
+  }
+}
+
+TEST_F(AccessTest, APeerOfAnEarlierVersionIsNoMemberOfAClosedGroup) {
+  build(10);
+  ASSERT_FALSE(net.create(others[0], prices, closed_to_all_but({others[1]})).first);
+  const auto refused_before = net[root()].scribe().counters().joins_denied;
+  wire::GroupJoin join;
+  join.group = group;
+  join.name = prices;
+  join.child = others[2];
+  join.nonce = 5;
+  join.entries = 1000;
+  net[root()].peer->receive(others[2], join);
+  EXPECT_EQ(net[root()].scribe().counters().joins_denied, refused_before + 1);
+  EXPECT_TRUE(net[root()].scribe().view(group)->children.empty());
+  join.claim = wire::Claim::member;
+  join.child = others[1];
+  net[root()].peer->receive(others[1], join);
+  EXPECT_EQ(net[root()].scribe().view(group)->children, wire::Peers{others[1]});
+}
+
+TEST_F(AccessTest, AProofIsGoodForItsOwnPeerGroupAndRightOnly) {
+  build(10);
+  wire::AccessList list;
+  list.join = list.publish = holders(secret);
+  ASSERT_FALSE(net.create(others[0], prices, list).first);
+  const PeerDescriptor& owner = net.table()[others[1]];
+  const auto proof_of = [&](const Id& of, wire::Right right, const PeerDescriptor& peer) {
+    return std::make_shared<const wire::Proof>(
+        wire::Proof{secret->public_key(), secret->sign(text_to_sign(of, right, peer))});
+  };
+  std::uint64_t denied = 0;
+  const auto publish = [&](PeerRef origin, wire::ProofRef proof) {
+    wire::Publish message;
+    message.group = group;
+    message.name = prices;
+    message.id = {net.table().id(origin), 1, ++denied};
+    message.origin = origin;
+    message.proof = std::move(proof);
+    const auto before = net[root()].scribe().counters().publishes_denied;
+    net[root()].peer->receive(origin, message);
+    return net[root()].scribe().counters().publishes_denied == before;
+  };
+  EXPECT_TRUE(publish(others[1], proof_of(group, wire::Right::publish, owner)));
+  EXPECT_FALSE(publish(others[2], proof_of(group, wire::Right::publish, owner)));
+  EXPECT_FALSE(publish(others[1], proof_of(group, wire::Right::join, owner)));
+  EXPECT_FALSE(publish(others[1], proof_of(Id::hash_of("other"), wire::Right::publish, owner)));
+  PeerDescriptor later = owner;
+  ++later.incarnation;
+  EXPECT_FALSE(publish(others[1], proof_of(group, wire::Right::publish, later)));
+  EXPECT_TRUE(publish(others[1], proof_of(group, wire::Right::publish, owner)));
+}
+
 TEST_F(AccessTest, ADeletedGroupIsGoneForItsMembersAndStaysSo) {
   build(40);
   ASSERT_FALSE(net.create(others[0], prices, closed_to_all_but(others)).first);

@@ -389,6 +389,43 @@ TEST(Codec, AnOverlongListIsRefusedBeforeItsPeersAreTakenIn) {
   EXPECT_EQ(peers.size(), 0U);
 }
 
+TEST(Codec, AccessListsAndProofsAreBoundedAndWhole) {
+  const auto problem = [](Kind kind, const std::string& fields) {
+    PeerTable peers;
+    ReceiveDictionary groups;
+    const auto decoded =
+        decode(frame_of_kind(kind, bytes_field(1, std::string(Id::byte_count, 'g')) + fields),
+               peers, groups);
+    return decoded ? std::string() : decoded.error().reason;
+  };
+  const std::string peer = bytes_field(2, std::string(Id::byte_count, 'p'));
+  std::string peers;
+  for (std::size_t i = 0; i < grants_max / 2; ++i) peers += peer;
+  const auto list = [&](const std::string& publish, const std::string& join) {
+    return bytes_field(2, bytes_field(1, publish) + bytes_field(2, join));
+  };
+  EXPECT_EQ(problem(Kind::access_update, list(peers, peers)), "");
+  EXPECT_EQ(problem(Kind::access_update, list(peers + peer, peers)),
+            "AccessUpdate: access lists 65, more than 64");
+  EXPECT_EQ(problem(Kind::access_update, list(peers + peers + peer, "")),
+            "AccessUpdate: access lists 65, more than 64");
+  EXPECT_EQ(problem(Kind::access_update, list(bytes_field(2, "short"), "")),
+            "AccessUpdate: access is an id of 5 bytes");
+  EXPECT_EQ(problem(Kind::access_update, list(bytes_field(3, "short"), "")),
+            "AccessUpdate: a key has 5 bytes, not 32");
+  EXPECT_EQ(problem(Kind::access_update,
+                    bytes_field(2, bytes_field(5, std::string(8 * (ancestors_max + 1), 'm')))),
+            "AccessUpdate: access has 33 ancestors, more than 32");
+  const auto proof = [](std::size_t key, std::size_t signature) {
+    return bytes_field(
+        4, bytes_field(1, std::string(key, 'k')) + bytes_field(2, std::string(signature, 's')));
+  };
+  EXPECT_EQ(problem(Kind::access_claim, proof(32, 64)), "");
+  EXPECT_EQ(problem(Kind::access_claim, proof(31, 64)), "AccessClaim: a key has 31 bytes, not 32");
+  EXPECT_EQ(problem(Kind::access_claim, proof(32, 0)),
+            "AccessClaim: a signature has 0 bytes, not 64");
+}
+
 TEST(Codec, WhatTheOtherSideWouldRefuseIsNotSent) {
   PeerTable peers;
   SendDictionary groups;
@@ -408,6 +445,10 @@ TEST(Codec, WhatTheOtherSideWouldRefuseIsNotSent) {
       {RootStates{.states = {{.name = {std::string(256, 'g'), ""}}}}, errc::too_large},
       {RootStates{.states = {{.name = {"a\nb", ""}}}}, errc::bad_name},
       {Publish{.name = {"\xff", ""}, .origin = peer}, errc::bad_name},
+      {AccessUpdate{{},
+                    std::make_shared<const AccessList>(
+                        AccessList{.join = {false, std::vector<Id>(grants_max + 1), {}}})},
+       errc::too_large},
       {Routed{.body = std::make_shared<const RoutedBody>(
                   GroupJoin{.name = {"\xff", ""}, .child = peer})},
        errc::bad_name},
