@@ -26,8 +26,7 @@ const char* text_of(errc error) noexcept {
     case errc::version: return "the other side speaks no common protocol version";
     case errc::limit: return "a configured limit is reached";
     case errc::denied:
-      return "access denied: the group's access list does not name this peer, nor the token "
-             "given";
+      return "access denied: neither this peer nor a token that was given has the right";
     case errc::cancelled: return "cancelled";
     case errc::lost_root: return "the group's root went away before it acknowledged";
     case errc::busy: return "the same operation is under way already; wait for it";

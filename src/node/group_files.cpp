@@ -103,7 +103,11 @@ GroupFiles::GroupFiles(const std::string& data_directory) : directory_(data_dire
 
 std::vector<wire::GroupState> GroupFiles::read(WallTime now) const {
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(directory_)) files.push_back(entry.path());
+  std::error_code unreadable;
+  for (const auto& entry : fs::directory_iterator(directory_, unreadable))
+    files.push_back(entry.path());
+  if (unreadable)
+    throw StartError(fmt::format("cannot read {}: {}", directory_, unreadable.message()));
   std::sort(files.begin(), files.end());
   std::vector<wire::GroupState> states;
   for (const fs::path& file : files) {

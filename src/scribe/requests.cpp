@@ -195,6 +195,10 @@ void Requests::on_create_reply(const wire::GroupCreateReply& reply) {
   boost::system::error_code error;
   if (reply.error != 0) error = static_cast<errc>(reply.error);
   const auto& creation = std::get<Creation>(found->second.what);
+  const wire::AccessRef& asked = creation.message.state.access;
+  const bool closed = asked && !(asked->publish.everybody && asked->join.everybody);
+  // The root is of a version that knows no lists: the group is open.
+  if (!error && reply.mode == 0 && closed) error = errc::version;
   CreateOutcome created{reply.existed, creation.message.state.mode};
   if (reply.mode == static_cast<std::uint8_t>(wire::GroupMode::best_effort) ||
       reply.mode == static_cast<std::uint8_t>(wire::GroupMode::ordered)) {

@@ -284,6 +284,22 @@ TEST_F(AccessTest, APeerOfAnEarlierVersionIsNoMemberOfAClosedGroup) {
   EXPECT_EQ(net[root()].scribe().view(group)->children, wire::Peers{others[1]});
 }
 
+TEST_F(AccessTest, ARootOfAnEarlierVersionThatKnowsNoListsIsAnError) {
+  build(10);
+  const auto answer_as_earlier = [&](const wire::AccessList& list) {
+    boost::system::error_code told = errc::busy;
+    net[others[0]].scribe().create(
+        prices, wire::GroupMode::best_effort, std::make_shared<const wire::AccessList>(list),
+        nullptr, [&](boost::system::error_code error, const CreateOutcome&) { told = error; });
+    static std::uint32_t nonce = 0;
+    net[others[0]].peer->receive(root(), wire::GroupCreateReply{++nonce, 0, false, 0});
+    net.run_for(10ms);
+    return told;
+  };
+  EXPECT_EQ(answer_as_earlier(closed_to_all_but({})), errc::version);
+  EXPECT_FALSE(answer_as_earlier(wire::AccessList{}));
+}
+
 TEST_F(AccessTest, AProofIsGoodForItsOwnPeerGroupAndRightOnly) {
   build(10);
   wire::AccessList list;
