@@ -56,7 +56,8 @@ struct NodeOptions {
 
   std::string cluster = "canopy";
 
-  // Keeps id, cluster UUID and incarnation across restarts. Empty: nothing is
+  // Keeps id, cluster UUID, incarnation and the groups that were created (of which
+  // this node is the root, or stands in for it) across restarts. Empty: nothing is
   // kept, and the node is a stranger to its cluster at every start.
   std::string data_directory = {};
 

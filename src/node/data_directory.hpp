@@ -1,4 +1,4 @@
-// What a node keeps on disk: who it is, which cluster it belongs to, and how
+// What a node keeps on disk of itself: who it is, which cluster it belongs to, and how
 // often it has booted.
 //
 // One process holds the directory, by a lock on DIR/lock. DIR/node.json is

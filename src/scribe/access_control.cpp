@@ -113,7 +113,7 @@ bool AccessControl::may_create(const Id& group, PeerRef who, const wire::ProofRe
 }
 
 Duration AccessControl::wait_to_publish(const wire::Publish& publish) {
-  if (config_.publish_messages_max == 0 && config_.publish_bytes_max == 0) return Duration::zero();
+  if (!limits_rates()) return Duration::zero();
   return state().rates.take(env_.peers().id(publish.origin), publish.body.size(), env_.now());
 }
 

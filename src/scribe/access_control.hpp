@@ -37,6 +37,9 @@ class AccessControl {
               const wire::ProofRef& proof);
   bool may_create(const Id& group, PeerRef who, const wire::ProofRef& proof);
 
+  bool limits_rates() const noexcept {
+    return config_.publish_messages_max != 0 || config_.publish_bytes_max != 0;
+  }
   // A publish at this root: nothing if it is within the peer's rate, else how long
   // it has to wait.
   Duration wait_to_publish(const wire::Publish& publish);

@@ -38,8 +38,9 @@ class FuzzAccess {
   // What the node shows when it joins.
   scribe::TokenKey key_of(NodeIndex node) const;
 
-  // Of a ring at rest. May let time pass.
-  Findings judge(const RingOrder& ring);
+  // Of a ring at rest. May let time pass. A list may be gone if all who kept it went
+  // at the same moment (`may_be_gone`).
+  Findings judge(const RingOrder& ring, bool may_be_gone);
 
  private:
   wire::AccessRef some_list();

@@ -89,6 +89,7 @@ class FuzzRun final : public Observer {
                        std::function<void(const scribe::PublishOutcome&)> told);
   bool has_two_roots(const Id& group) const;
   void create_groups();
+  bool replicas_may_go() const;
   Received process(NodeIndex node) const;
   void fault_links(const Act& act);
   void refresh_link_faults();
@@ -156,7 +157,7 @@ FuzzOutcome FuzzRun::run() {
   settle();
   if (findings_.empty()) publish_and_judge();
   if (findings_.empty()) {
-    for (std::string& finding : access_->judge(running_nodes(*simulation_))) {
+    for (std::string& finding : access_->judge(running_nodes(*simulation_), replicas_may_go())) {
       find(std::move(finding));
     }
   }
@@ -411,6 +412,14 @@ void FuzzRun::create_groups() {
     simulation_->peer(0).scribe().create(group_name(group), wire::GroupMode::ordered,
                                          [](boost::system::error_code) {});
   }
+}
+
+// A root and all its replicas are struck at once.
+bool FuzzRun::replicas_may_go() const {
+  return std::ranges::any_of(plan_.acts, [this](const Act& act) {
+    const bool stops = act.kind == ActKind::crash || act.kind == ActKind::depart;
+    return stops && act.struck >= plan_.overlay.scribe.root_replicas;
+  });
 }
 
 FuzzRun::Received FuzzRun::process(NodeIndex node) const {
