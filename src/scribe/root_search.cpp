@@ -49,7 +49,7 @@ void Roots::finish_search(const Id& id) {
       serve(id, *record, Start::takeover);
     } else if (wanted && core_.config.creators && !group->list()) {
       ++core_.counters.changes_denied;
-      tree_.fail(id, wire::JoinRefusal::denied);
+      tree_.fail(id, wire::JoinRefusal::no_such_group);
     } else if (wanted) {
       wire::GroupState state;
       state.group = id;

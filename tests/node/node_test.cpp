@@ -176,7 +176,7 @@ TEST_F(NodeTest, OnlyCreatorsFoundGroupsAndLimitsHold) {
   strict.publish_messages_per_second = 2;
   Node& node = add(strict);
   wait(node.async_start(use_future));
-  EXPECT_EQ(error_of(node.async_join({"g", ""}, {}, use_future)), errc::denied);
+  EXPECT_EQ(error_of(node.async_join({"g", ""}, {}, use_future)), errc::no_such_group);
   EXPECT_EQ(error_of(node.async_create({"g", ""}, CreateOptions{}, use_future)), errc::denied);
   CreateOptions with_token;
   with_token.token = secret;
