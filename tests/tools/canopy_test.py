@@ -353,6 +353,8 @@ class CanopyTest(RingCase):
             shown = self.ask(self.last, "access", group)
             self.assertEqual(shown["join"], [key])
             self.assertEqual(len(shown["manage"]), 1)
+            self.assertIn(f"publish  peer:{self.first.name}\n",
+                          self.canopy(self.last, "access", group))
 
             self.canopy(self.last, "join", group, status=1)
             self.assertIn("access denied", self.complaint)

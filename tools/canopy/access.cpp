@@ -1,4 +1,6 @@
 // create, access, delete and token.
+#include <map>
+
 #include <boost/json/array.hpp>
 #include <fmt/format.h>
 
@@ -8,6 +10,7 @@
 #include "canopy/output.hpp"
 #include "canopy/values.hpp"
 #include "node/access_text.hpp"
+#include "node/values.hpp"
 
 namespace canopy::tools {
 
@@ -46,7 +49,34 @@ json::value grant_json(const Grant& grant) {
   return entries;
 }
 
-void show(const Context& context, const control::Access& access, const std::string& cluster) {
+// Of the peers that are there now.
+std::map<Id, std::string> peer_names(Context& context) {
+  std::map<Id, std::string> names;
+  try {
+    const auto ring = context.client.ask<control::Ring>(
+        control::GetRing{}, context.deadline(), [](control::Ring& whole, control::Ring part) {
+          whole.peers.insert(whole.peers.end(), part.peers.begin(), part.peers.end());
+        });
+    for (const control::Peer& peer : ring.peers) names[peer.id] = peer.name;
+  } catch (const Failure&) {  // ids do, too
+  }
+  return names;
+}
+
+std::string readable(const Grant& grant, const std::map<Id, std::string>& names) {
+  std::string text;
+  Grant others = grant;
+  std::erase_if(others.peers, [&](const Key& peer) {
+    const auto known = names.find(node::to_id(peer));
+    if (known == names.end()) return false;
+    text += (text.empty() ? "peer:" : ", peer:") + known->second;
+    return true;
+  });
+  if (text.empty()) return to_text(grant);
+  return others.peers.empty() && others.tokens.empty() ? text : text + ", " + to_text(others);
+}
+
+void show(Context& context, const control::Access& access, const std::string& cluster) {
   const AccessList list = list_of(access);
   if (context.json) {
     json::object object;
@@ -61,10 +91,11 @@ void show(const Context& context, const control::Access& access, const std::stri
   }
   print_line(fmt::format("{}  {}, {}", display_name(access.group, cluster), text_of(access.mode),
                          access.created ? "created" : "not created: open to anyone"));
+  const std::map<Id, std::string> names = peer_names(context);
   print(table({{"RIGHT", "WHO"},
-               {"publish", to_text(list.publish)},
-               {"join", to_text(list.join)},
-               {"manage", to_text(list.manage)}}));
+               {"publish", readable(list.publish, names)},
+               {"join", readable(list.join, names)},
+               {"manage", readable(list.manage, names)}}));
 }
 
 // Made again of the newest list while others change it, too.
