@@ -17,6 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
+constexpr double schedules_share = 0.5;  // that have closed groups
 constexpr double closed_share = 0.4;
 constexpr double listed_share = 0.5;
 constexpr unsigned changes = 8;
@@ -31,6 +32,7 @@ FuzzAccess::FuzzAccess(std::uint64_t seed, std::uint32_t groups, std::uint32_t o
       simulation_(simulation),
       ordered_(ordered),
       token_(std::make_shared<const SigningKey>(sha256("a token"))) {
+  if (!random_.chance(schedules_share)) return;
   for (std::uint32_t group = 0; group < groups; ++group) {
     if (random_.chance(closed_share)) closed_.insert(group);
   }

@@ -25,8 +25,8 @@ class FuzzAccess {
  public:
   using NameOf = std::function<wire::GroupName(std::uint32_t group)>;
 
-  // A part of the schedule's groups, chosen by the seed; of which the first
-  // `ordered` are ordered.
+  // A part of the groups of some schedules, chosen by the seed; the first `ordered`
+  // of all are ordered.
   FuzzAccess(std::uint64_t seed, std::uint32_t groups, std::uint32_t ordered, NameOf name_of,
              Simulation& simulation);
 
