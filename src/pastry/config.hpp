@@ -26,6 +26,7 @@ struct Config {
   unsigned probe_retries = 2;
   Duration hop_ack_timeout_min = 50ms;   // floor and ceiling of the per-hop
   Duration hop_ack_timeout_max = 500ms;  // retransmission time
+  Duration hop_patience = 10s;           // then one node has tried for long enough
   Duration leaf_maintenance_interval = 60s;
   Duration row_maintenance_interval = 20min;
   Duration join_retry_interval = 2s;

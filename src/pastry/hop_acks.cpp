@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "pastry/body_peers.hpp"
@@ -16,7 +17,15 @@ Duration HopAcks::timeout(PeerRef to, unsigned tries) const {
   return std::min(first * (1 << doublings), config.hop_ack_timeout_max);
 }
 
-void HopAcks::add(PeerRef to, PeerRef from, wire::Routed& message, unsigned tries) {
+void HopAcks::add(PeerRef to, PeerRef from, wire::Routed& message) {
+  await(to, from, message, state_.now());
+}
+
+void HopAcks::add_elsewhere(PeerRef to, Pending& pending) {
+  await(to, pending.from, pending.message, pending.begun);
+}
+
+void HopAcks::await(PeerRef to, PeerRef from, wire::Routed& message, MonoTime begun) {
   message.hop_id = 0;
   const std::size_t bytes = wire::size_estimate(*message.body);
   if (!room_.has_room_for(bytes)) {
@@ -26,14 +35,14 @@ void HopAcks::add(PeerRef to, PeerRef from, wire::Routed& message, unsigned trie
   if (++last_hop_id_ == 0) ++last_hop_id_;
   message.hop_id = last_hop_id_;
   const MonoTime now = state_.now();
-  const MonoTime deadline = now + timeout(to, tries);
+  const MonoTime deadline = now + timeout(to, 1);
   room_.take(bytes);
-  pending_.push_back({to, from, static_cast<std::uint8_t>(tries), now, deadline, message});
+  pending_.push_back({to, from, 1, begun, now, deadline, message});
   deadline_ = std::min(deadline_, deadline);
 }
 
 void HopAcks::add_again(Pending pending) {
-  ++pending.tries;
+  if (pending.tries < std::numeric_limits<std::uint8_t>::max()) ++pending.tries;
   pending.sent = state_.now();
   pending.deadline = pending.sent + timeout(pending.to, pending.tries);
   deadline_ = std::min(deadline_, pending.deadline);

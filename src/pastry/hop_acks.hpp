@@ -1,7 +1,7 @@
 // Routed messages that await the receipt of their next hop.
 //
 // Each has its own timeout: the neighbour's round trip estimate within the
-// profile's floor and ceiling, doubled with each repeat. What to do about an
+// profile's floor and ceiling, doubled with each repeat to the same hop. What to do about an
 // overdue one is the router's business: it takes them out and sends them again
 // by another way. Bounded; a full table means that further hops go unacked.
 // A part of a node, told of acks and of time.
@@ -23,7 +23,8 @@ class HopAcks {
   struct Pending {
     PeerRef to;
     PeerRef from;  // whom the message came from; empty where it started
-    std::uint8_t tries = 1;
+    std::uint8_t tries = 1;  // of this hop
+    MonoTime begun;  // when this node tried for the first time
     MonoTime sent;
     MonoTime deadline;
     wire::Routed message;  // with its hop_id
@@ -33,10 +34,12 @@ class HopAcks {
       : state_(state), room_(state.config.pending_acks_max, state.config.pending_ack_bytes_max) {}
 
   // Awaits the receipt of a message about to be sent; sets its hop_id, which is
-  // 0 if there is no room. `tries` counts those by other ways as well.
-  void add(PeerRef to, PeerRef from, wire::Routed& message, unsigned tries = 1);
+  // 0 if there is no room.
+  void add(PeerRef to, PeerRef from, wire::Routed& message);
   // The same to the same peer once more: the hop keeps its hop_id.
   void add_again(Pending pending);
+  // The same by another way. Its message goes with a hop_id as add() gives it.
+  void add_elsewhere(PeerRef to, Pending& pending);
 
   // The receipt has come; the round trip if the message was sent only once.
   std::optional<Duration> acked(PeerRef from, std::uint32_t hop_id);
@@ -53,6 +56,7 @@ class HopAcks {
 
  private:
   Duration timeout(PeerRef to, unsigned tries) const;
+  void await(PeerRef to, PeerRef from, wire::Routed& message, MonoTime begun);
   template <typename Condition>
   std::vector<Pending> take_if(Condition condition);
 

@@ -15,8 +15,6 @@ namespace canopy::pastry {
 
 namespace {
 
-constexpr unsigned hop_tries_max = 8;
-
 bool contains(const wire::Peers& peers, PeerRef peer) {
   return std::find(peers.begin(), peers.end(), peer) != peers.end();
 }
@@ -216,7 +214,9 @@ void Pastry::send_hop(PeerRef to, PeerRef from, wire::Routed message) {
 }
 
 void Pastry::send_again(HopAcks::Pending pending) {
-  if (pending.tries >= hop_tries_max) {
+  // As long as nobody knows better, the silent peer may answer yet: what becomes of
+  // it is up to the probes, and that takes its time.
+  if (state_.now() - pending.begun >= state_.config.hop_patience) {
     ++state_.counters.undelivered_drops;
     return;
   }
@@ -230,7 +230,7 @@ void Pastry::send_again(HopAcks::Pending pending) {
     state_.send(next, std::move(message));
   } else {
     ++state_.counters.reroutes;
-    acks_.add(next, pending.from, pending.message, pending.tries + 1U);
+    acks_.add_elsewhere(next, pending);
     state_.send(next, std::move(pending.message));
   }
 }

@@ -141,6 +141,7 @@ void ChurnExperiment::arrive() {
 }
 
 void ChurnExperiment::activated(NodeIndex node) {
+  if (live_.contains(simulation().id(node))) return;
   count_live();
   live_.add(simulation().id(node), node);
 }
@@ -203,6 +204,8 @@ void ChurnExperiment::sent(NodeIndex from, NodeIndex, const wire::Message& messa
 void ChurnExperiment::deliver(std::uint32_t nonce, NodeIndex node) {
   Asked& lookup = asked_[nonce - 1];
   const Duration time = simulation().now() - lookup.at;
+  // What a node has held until it became active it delivers before that is told.
+  if (simulation().active(node)) activated(node);
   lookup.incorrect |= live_.closest(lookup.key) != node;
   if (lookup.delivered || time > delivery_deadline) return;
   lookup.delivered = true;

@@ -19,6 +19,7 @@ class LiveRing {
   // Nothing happens to an id that is not there.
   void remove(const Id& id);
 
+  bool contains(const Id& id) const { return places_.contains(id); }
   std::size_t size() const { return nodes_.size(); }
   // Of a ring that is not empty. Of two as close, the one of smaller id.
   NodeIndex closest(const Id& key) const;

@@ -16,9 +16,9 @@ wire::Routed message_to(std::string_view key) {
 
 class HopAcksTest : public ::testing::Test, protected Part {
  protected:
-  std::uint32_t add(PeerRef to, unsigned tries = 1) {
+  std::uint32_t add(PeerRef to) {
     wire::Routed message = message_to("9000");
-    acks.add(to, {}, message, tries);
+    acks.add(to, {}, message);
     return message.hop_id;
   }
 
@@ -74,8 +74,29 @@ TEST_F(HopAcksTest, ARepeatKeepsItsNumberAndWaitsLonger) {
 }
 
 TEST_F(HopAcksTest, TheTimeoutNeverPassesTheCeiling) {
-  add(hop, 7);
+  state.proximity.sample(hop, 40ms, env.time);
+  add(hop);
+  for (int i = 0; i < 7; ++i) {
+    env.time = acks.deadline();
+    acks.add_again(std::move(acks.take_overdue()[0]));
+  }
   EXPECT_EQ(acks.deadline(), env.time + config.hop_ack_timeout_max);
+}
+
+TEST_F(HopAcksTest, AnotherWayStartsWithAShortTimeoutButIsNoNewMessage) {
+  state.proximity.sample(hop, 40ms, env.time);
+  state.proximity.sample(other, 40ms, env.time);
+  const MonoTime begun = env.time;
+  const std::uint32_t id = add(hop);
+  env.time = acks.deadline();
+  acks.add_again(std::move(acks.take_overdue()[0]));
+  env.time = acks.deadline();
+  HopAcks::Pending pending = std::move(acks.take_overdue()[0]);
+  acks.add_elsewhere(other, pending);
+  EXPECT_NE(pending.message.hop_id, id);
+  EXPECT_EQ(acks.deadline(), env.time + 120ms);
+  env.time = acks.deadline();
+  EXPECT_EQ(acks.take_overdue()[0].begun, begun);
 }
 
 TEST_F(HopAcksTest, GivesBackAllThatAwaitsAPeer) {
