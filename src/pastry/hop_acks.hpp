@@ -22,9 +22,9 @@ class HopAcks {
  public:
   struct Pending {
     PeerRef to;
-    PeerRef from;  // whom the message came from; empty where it started
+    PeerRef from;            // whom the message came from; empty where it started
     std::uint8_t tries = 1;  // of this hop
-    MonoTime begun;  // when this node tried for the first time
+    MonoTime begun;          // when this node tried for the first time
     MonoTime sent;
     MonoTime deadline;
     wire::Routed message;  // with its hop_id

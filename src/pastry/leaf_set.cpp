@@ -81,6 +81,11 @@ bool LeafSet::would_take(const Id& id) const noexcept {
 
 std::size_t LeafSet::side_size() const noexcept { return std::min(size(), capacity_ / 2); }
 
+std::size_t LeafSet::short_side_size() const noexcept {
+  const std::size_t half = capacity_ / 2;
+  return size() > half ? size() - half : std::max<std::size_t>(size() / 2, 1);
+}
+
 const Leaf& LeafSet::larger(std::size_t i) const noexcept {
   CANOPY_ASSERT(i < side_size());
   return leaves_[i];

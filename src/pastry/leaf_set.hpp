@@ -58,6 +58,10 @@ class LeafSet {
   // The i-th nearest on a side, 0 <= i < side_size().
   const Leaf& larger(std::size_t i) const noexcept;   // clockwise
   const Leaf& smaller(std::size_t i) const noexcept;  // counter-clockwise
+  // How many leaves a side has left at least, when all that are missing are missing
+  // from it: beyond that, what looks like its outermost is the other side's. Of a
+  // set with leaves; at least 1.
+  std::size_t short_side_size() const noexcept;
   // Nearest on the smaller and on the larger side; empty if alone.
   PeerRef left() const noexcept;
   PeerRef right() const noexcept;

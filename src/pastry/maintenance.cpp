@@ -55,7 +55,7 @@ void Maintenance::compare_leaf_sets() {
     prober_.probe(all[random.below(all.size())].peer, goal::leaves);
   }
   if (!state_.leaves.empty() && leaves_missing()) {
-    const std::size_t extreme = state_.leaves.side_size() - 1;
+    const std::size_t extreme = state_.leaves.short_side_size() - 1;
     prober_.probe(state_.leaves.larger(extreme).peer, goal::leaves);
     prober_.probe(state_.leaves.smaller(extreme).peer, goal::leaves);
     leaf_lost();

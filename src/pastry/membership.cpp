@@ -209,7 +209,7 @@ void Pastry::repair_leaf_set(const Id& lost, bool was_full, bool was_watched) {
     announce_failure_ = true;
   } else if (was_full) {
     const bool larger_side = (lost - state_.self_id).high64() >> 63 == 0;
-    const std::size_t extreme = state_.leaves.side_size() - 1;
+    const std::size_t extreme = state_.leaves.short_side_size() - 1;
     const Leaf& leaf = larger_side ? state_.leaves.larger(extreme) : state_.leaves.smaller(extreme);
     prober_.probe(leaf.peer, goal::leaves);
   }

@@ -107,6 +107,16 @@ TEST(LeafSet, ThatLostALeafOfOneSideSpansTheRest) {
   EXPECT_TRUE(leaves.spans(at("85")));
 }
 
+TEST(LeafSet, KnowsHowManyAShortSideHasLeftAtLeast) {
+  LeafSet leaves = full_set();
+  EXPECT_EQ(leaves.short_side_size(), 2U);
+  leaves.remove(peer(4));
+  ASSERT_EQ(leaves.short_side_size(), 1U);
+  EXPECT_EQ(leaves.smaller(0).peer, peer(3)) << "and the next is of the larger side";
+  leaves.remove(peer(3));
+  EXPECT_EQ(leaves.short_side_size(), 1U);
+}
+
 TEST(LeafSet, ClosestIsTheNumericallyClosestOfLeavesAndNode) {
   const LeafSet leaves = full_set();
   EXPECT_EQ(leaves.closest(at("9f")), peer(2));
