@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include <boost/system/error_code.hpp>
 
@@ -21,10 +22,19 @@ struct PublishOutcome {
   wire::Reach reach;  // ack members
 };
 
+// What a group's root knows of its members.
+struct MemberCount {
+  std::uint32_t members = 0;
+  bool complete = false;  // else at least so many
+};
+
 using Completion = std::function<void(boost::system::error_code)>;
 using PublishCompletion = std::function<void(const PublishOutcome&)>;
 // The member that took the message.
 using AnycastCompletion = std::function<void(boost::system::error_code, PeerRef member)>;
+using MemberCountCompletion = std::function<void(boost::system::error_code, MemberCount)>;
+// Nothing: nobody who was asked has one.
+using LastCompletion = std::function<void(const std::optional<wire::Multicast>&)>;
 using TreeCompletion = std::function<void(boost::system::error_code, const wire::TreeReply&)>;
 
 }  // namespace canopy::scribe

@@ -24,6 +24,7 @@ class Requests {
 
   void create(const wire::GroupName& name, wire::GroupMode mode, Completion done);
   void tree(const Id& group, PeerRef peer, TreeCompletion done);
+  void members(const wire::GroupName& name, MemberCountCompletion done);
 
   // --- Questions of others; at the root, `create` is for it to decide ---
   void on_create(const wire::GroupCreate& create);
@@ -55,11 +56,12 @@ class Requests {
   };
 
   bool acceptable(errc& error) const;
+  void look(const wire::TreeRequest& message, PeerRef peer, TreeCompletion done);
   void ask(std::uint32_t nonce, std::variant<Creation, Look> what);
   void send(const std::variant<Creation, Look>& what);
   // Ends the request with this; a creation may end well.
   void end(std::uint32_t nonce, boost::system::error_code error);
-  wire::TreeReply place_in(const Id& group, std::uint32_t nonce);
+  wire::TreeReply place_in(const wire::TreeRequest& request);
   std::uint32_t distance_to(PeerRef parent);
 
   Core& core_;

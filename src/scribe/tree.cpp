@@ -8,6 +8,7 @@
 #include "base/assert.hpp"
 #include "scribe/group_name.hpp"
 #include "scribe/load_rule.hpp"
+#include "scribe/membership.hpp"
 #include "scribe/ordering.hpp"
 #include "scribe/planted_bug.hpp"
 #include "scribe/roots.hpp"
@@ -58,6 +59,7 @@ void Tree::join(const wire::GroupName& name, Completion done) {
   if (!group) group = enter(id, name);
   if (!group) return fail_with(errc::limit);
   group->member = true;
+  core_.members_changed(id);
   waiting_joins_[id].push_back(std::move(done));
   if (group->in_tree()) return complete(id, {});
   if (core_.config.maintenance && !user_joins_.contains(id)) {
@@ -71,6 +73,7 @@ void Tree::give_up_join(const Id& id) {
   Group* group = core_.find(id);
   CANOPY_ASSERT(group && group->member);
   group->member = false;
+  core_.members_changed(id);
   complete(id, group->refused_for_want_of_room ? errc::limit : errc::timed_out);
   prune(id);
 }
@@ -79,7 +82,9 @@ void Tree::leave(const Id& id) {
   Group* group = core_.find(id);
   if (!group || !group->member) return;
   group->member = false;
+  group->watching = false;
   core_.place_changed(id);
+  core_.members_changed(id);
   group->losses.reset();
   complete(id, errc::cancelled);
   prune(id);
@@ -132,6 +137,9 @@ Tree::Outcome Tree::on_join(const wire::GroupJoin& join, bool may_pass_on) {
     return decline(wire::JoinRefusal::limit);
   }
   Child& child = group->children.adopt(join.child, join.nonce, core_.now());
+  if (child.nonce == join.nonce) {
+    take_tally(core_, *group, join.group, child, to_tally(join.below));
+  }
   ordering_.on_join(*group, join.group, join);
   if (group->in_tree()) {
     acknowledge(*group, join.group, child);
@@ -169,19 +177,23 @@ bool Tree::has_room_for(const wire::GroupJoin& join, const Group& group) const {
 
 void Tree::acknowledge(Group& group, const Id& id, Child& child) {
   if (!child.acknowledged) {
-    core_.add_edge(child.peer, Side::parent_of, edge_below(group, id));
+    tell_path_if_changed(group, id);
+    core_.add_edge(child.peer, Side::parent_of, edge_below(group, id, child));
     child.acknowledged = child.answered_for = 1;
     core_.place_changed(id);
   }
   if (group.lost) group.lost->settled(child.peer);
-  core_.send(child.peer, wire::JoinAck{id, child.nonce, path_below(group),
-                                       Ordering::position(group), group.tracked});
+  core_.members_changed(id);
+  core_.send(child.peer,
+             wire::JoinAck{id, child.nonce, path_below(group), Ordering::position(group),
+                           group.tracked, to_wire(child.below), core_.last.newest(id)});
+  if (child.below.watched && group.shown.known) core_.send(child.peer, presence_of(group, id));
   ordering_.acknowledged(group, id);
 }
 
 void Tree::forget_acknowledgement(const Group& group, const Id& id, Child& child) {
   child.acknowledged = 0;
-  core_.neighbors.remove(child.peer, Side::parent_of, {id, group.told_path_hash});
+  core_.neighbors.remove(child.peer, Side::parent_of, edge_below(group, id, child));
 }
 
 void Tree::remove_child(Group& group, const Id& id, PeerRef peer) {
@@ -189,6 +201,7 @@ void Tree::remove_child(Group& group, const Id& id, PeerRef peer) {
   if (child && child->acknowledged) forget_acknowledgement(group, id, *child);
   group.children.remove(peer);
   core_.place_changed(id);
+  core_.members_changed(id);
   ordering_.child_removed(group, peer);
 }
 
@@ -211,8 +224,9 @@ void Tree::adopt_old_root(const Id& id, PeerRef peer) {
   if (group->lost) group->lost->root_settled();
   if (group->children.contains(peer)) return;
   // An edge from the start, so that heartbeats find out if its JOIN never comes.
-  core_.add_edge(peer, Side::parent_of, edge_below(*group, id));
+  tell_path_if_changed(*group, id);
   Child& child = group->children.adopt(peer, 0, core_.now());
+  core_.add_edge(peer, Side::parent_of, edge_below(*group, id, child));
   child.acknowledged = child.answered_for = 1;
   if (group->lost) group->lost->settled(peer);
 }
@@ -254,8 +268,15 @@ void Tree::send_join(const Id& id) {
   const bool detour = group->detour() || group->join_attempts() >= attempts_before_detour;
   group->join_sent();
   ++core_.counters.joins_sent;
-  const wire::GroupJoin join{
-      id, *group->name(), core_.self, group->join_nonce(), 0, 0, Ordering::position(*group)};
+  const wire::GroupJoin join{id,
+                             *group->name(),
+                             core_.self,
+                             group->join_nonce(),
+                             0,
+                             0,
+                             Ordering::position(*group),
+                             to_wire(tally_of(*group, core_.now())),
+                             core_.last.newest(id)};
   const PeerRef first_hop = detour ? random_first_hop() : PeerRef{};
   if (first_hop) {
     core_.pastry.route_via(first_hop, id, join);
@@ -283,8 +304,10 @@ void Tree::ask_candidate(const Id& id, PeerRef candidate, std::uint32_t entries)
   }
   group->ask(candidate, core_.next_nonce());
   ++core_.counters.joins_sent;
-  core_.send(candidate, wire::GroupJoin{id, *group->name(), core_.self, core_.last_nonce, 0,
-                                        entries, Ordering::position(*group)});
+  core_.send(candidate,
+             wire::GroupJoin{id, *group->name(), core_.self, core_.last_nonce, 0, entries,
+                             Ordering::position(*group), to_wire(tally_of(*group, core_.now())),
+                             core_.last.newest(id)});
 }
 
 // For a candidate that has taken this node; the parent may be lost already.
@@ -310,9 +333,11 @@ void Tree::on_join_ack(PeerRef from, const wire::JoinAck& ack) {
     if (!loop && from != group->parent()) part_with_parent(*group, id, ack.nonce);
   }
   const bool had_parent = group->parent() == from;
+  if (had_parent) set_told(core_, *group, id, to_tally(ack.counted));
   switch (group->on_join_ack(from, ack.nonce, path, core_.self)) {
     case AckVerdict::attached: {
       join_timers_.cancel(id);
+      group->told = to_tally(ack.counted);
       core_.add_edge(from, Side::child_of, edge_above(*group, id));
       group->answered_from = ack.position ? ack.position : ack.tracked;
       group->tracked = std::max(group->tracked, ack.tracked);
@@ -325,8 +350,11 @@ void Tree::on_join_ack(PeerRef from, const wire::JoinAck& ack) {
       prune(id);  // the refused may have been all that it was in the tree for
       break;
     }
-    case AckVerdict::path_changed: path_changed(*group, id, path_before); break;
-    case AckVerdict::unchanged: break;
+    case AckVerdict::path_changed:
+      path_changed(*group, id, path_before);
+      core_.members_changed(id);
+      break;
+    case AckVerdict::unchanged: core_.members_changed(id); break;
     case AckVerdict::surplus: send_leave(from, id, ack.nonce); break;
     case AckVerdict::loop:
       send_leave(from, id, ack.nonce,
@@ -352,6 +380,7 @@ void Tree::refuse_pending_ancestors(Group& group, const Id& id) {
 void Tree::settled(const Id& id, bool path_changed) {
   Group* group = core_.find(id);
   CANOPY_ASSERT(group && group->in_tree());
+  core_.members_changed(id);
   if (path_changed) tell_children_path(*group, id);
   for (Child& child : group->children) {
     if (!child.acknowledged && child.nonce != 0) acknowledge(*group, id, child);
@@ -393,6 +422,7 @@ void Tree::fail(const Id& id, wire::JoinRefusal reason) {
         [&events = core_.events, id, reason] { events.detached(id, error_of(reason)); });
   }
   group->member = false;
+  core_.members_changed(id);
   if (group->root_role()) group->step_down();
   prune(id);
 }
@@ -465,6 +495,8 @@ void Tree::prune(const Id& id) {
     send_leave(group->parent(), id, group->join_nonce(), wire::LeaveReason::gone);
   }
   say_farewell(*group, id);
+  core_.members_changed(id);
+  core_.last.forget(id);
   core_.groups.erase(id);
 }
 
@@ -475,11 +507,14 @@ void Tree::on_leave(PeerRef from, const wire::Leave& leave) {
   if (!child) {
     const bool lost = group->lost && group->lost->contains(from, core_.now());
     if (lost) tracking_.child_left(*group, from, leave);
+    if (lost) core_.members_changed(leave.group);
     return;
   }
   if (earlier(leave.nonce, child->nonce)) return;
   const bool answered_for = child->answered_for;
+  const bool member_left = child->below.itself && leave.reason == wire::LeaveReason::gone;
   remove_child(*group, leave.group, from);
+  if (member_left) core_.members_changed(leave.group, from);
   if (answered_for) tracking_.child_left(*group, from, leave);
   if (planted_bug != PlantedBug::leave_not_pruned) prune(leave.group);
 }

@@ -61,8 +61,8 @@ class Tree {
   void give_up_parent(const Id& id, PeerRef peer);
   void parent_failed(const Id& id, PeerRef peer);
   void child_lost(PeerRef peer);
-  // One edge only, by repair.
-  void strike_child(const Id& id, PeerRef peer);
+  // One edge only: the child is dead, or found by repair to be none.
+  void strike_child(const Id& id, PeerRef peer, Loss loss);
   void tell_path(PeerRef child, const Id& id);
 
   // --- For Roots ---
@@ -112,7 +112,7 @@ class Tree {
   wire::Peers nearest(const wire::Peers& path) const;
   wire::Peers path_below(const Group& group) const;
   Edge edge_above(const Group& group, const Id& id) const;  // to the parent
-  Edge edge_below(Group& group, const Id& id);              // to each child
+  void tell_path_if_changed(Group& group, const Id& id);
   void path_changed(Group& group, const Id& id, const wire::Peers& before);
   void tell_children_path(Group& group, const Id& id);
   void forget_parent(const Group& group, const Id& id);

@@ -65,6 +65,10 @@ enum class Kind : std::uint8_t {
   multicast_ack = 0x5b,
   ack_request = 0x5c,
   replica_digest = 0x5d,
+  member_words = 0x62,
+  presence_update = 0x63,
+  last_request = 0x64,
+  last_reply = 0x65,
 };
 
 inline constexpr Kind first_scribe_kind = Kind::group_join;
@@ -176,6 +180,14 @@ template <>
 inline constexpr KindInfo kind_info<AckRequest>{Kind::ack_request, "AckRequest"};
 template <>
 inline constexpr KindInfo kind_info<ReplicaDigest>{Kind::replica_digest, "ReplicaDigest"};
+template <>
+inline constexpr KindInfo kind_info<MemberWords>{Kind::member_words, "MemberWords"};
+template <>
+inline constexpr KindInfo kind_info<PresenceUpdate>{Kind::presence_update, "PresenceUpdate"};
+template <>
+inline constexpr KindInfo kind_info<LastRequest>{Kind::last_request, "LastRequest"};
+template <>
+inline constexpr KindInfo kind_info<LastReply>{Kind::last_reply, "LastReply", TrafficClass::bulk};
 
 // Carried under its own kind, whatever that is.
 template <>
