@@ -47,6 +47,11 @@ struct JoinOptions {
   std::size_t queue_bytes_max = 64U << 20;  // payloads, headers and bookkeeping
   bool accept_anycast = true;               // anycasts may end here
   std::shared_ptr<QueueRoom> shared_room{};
+  bool presence = false;  // yields Presence
+  // The group's last message comes first, marked, and then what follows it; NoLast, if
+  // there was none, within some seconds. Where something is published just then,
+  // that may come in its stead.
+  bool last = false;
 };
 
 class Subscription {

@@ -32,6 +32,8 @@ struct CreateCommand {
 struct JoinCommand {
   std::vector<std::string> groups;
   std::uint64_t count = 0;  // 0: no end
+  bool presence = false;
+  bool last = false;
 };
 struct PublishCommand {
   std::string group;
@@ -46,11 +48,15 @@ struct TreeCommand {
   std::string group;
   bool dot = false;
 };
+struct MembersCommand {
+  std::string group;
+  bool watch = false;
+};
 struct ShutdownCommand {};
 
 using Command = std::variant<StatusCommand, RingCommand, RouteCommand, CreateCommand, JoinCommand,
                              PublishCommand, GroupsCommand, TreeCommand, ShutdownCommand,
-                             QueueCommand, BridgeCommand>;
+                             QueueCommand, BridgeCommand, MembersCommand>;
 
 struct Arguments {
   std::string control;  // the socket's path

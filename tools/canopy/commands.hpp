@@ -30,6 +30,7 @@ int run(Context& context, const JoinCommand& command);
 int run(Context& context, const PublishCommand& command);
 int run(Context& context, const QueueCommand& command);
 int run(Context& context, const BridgeCommand& command);
+int run(Context& context, const MembersCommand& command);
 
 // The cluster's name, which is the creator of groups named without one.
 std::string cluster_name(Context& context);
