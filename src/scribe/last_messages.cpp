@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "scribe/planted_bug.hpp"
 #include "scribe/roots.hpp"
 
 namespace canopy::scribe {
@@ -11,10 +12,10 @@ namespace {
 
 // Within so many heartbeat intervals most children of a failed root have found its
 // successor.
-constexpr int patience_intervals = 4;
+constexpr int last_patience_intervals = 4;
 constexpr unsigned fetches_max = 5;
 
-wire::Multicast to_multicast(const wire::LastReply& reply) {
+wire::Multicast multicast_of(const wire::LastReply& reply) {
   wire::Multicast message;
   message.group = reply.group;
   message.id = reply.id;
@@ -36,7 +37,7 @@ void LastMessages::ask(const Id& id, LastCompletion done) {
     return;
   }
   std::optional<wire::Multicast> message;
-  if (group) message = to_multicast(*core_.last.find(id));
+  if (group) message = multicast_of(*core_.last.find(id));
   core_.upcalls.call([done = std::move(done), message] { done(message); });
 }
 
@@ -55,7 +56,7 @@ LastMessages::Search& LastMessages::search(const Group& group, const Id& id) {
   if (group.serves_as_root()) {
     const bool later_elsewhere = core_.last.newest(id) != wire::Position{};
     const bool recovers = group.lost && group.lost->missing_until(now) != MonoTime{};
-    const int intervals = later_elsewhere || recovers ? patience_intervals : 0;
+    const int intervals = later_elsewhere || recovers ? last_patience_intervals : 0;
     look_at = std::min(search.deadline, now + intervals * core_.config.heartbeat_interval);
     search.deadline = look_at;
   } else {
@@ -100,7 +101,7 @@ void LastMessages::finish(const Id& id) {
   state_->timers.cancel(id);
   for (const PeerRef asker : search.mapped().askers) give(asker, id);
   std::optional<wire::Multicast> message;
-  if (const auto kept = core_.last.find(id)) message = to_multicast(*kept);
+  if (const auto kept = core_.last.find(id)) message = multicast_of(*kept);
   if (!message) core_.last.disbelieve(id);
   for (LastCompletion& done : search.mapped().users) {
     core_.upcalls.call([done = std::move(done), message] { done(message); });
@@ -110,6 +111,7 @@ void LastMessages::finish(const Id& id) {
 // --- What children have ---
 
 void LastMessages::fetch(const Id& id) {
+  if (planted_bug == PlantedBug::last_not_fetched) return;
   if (!state().fetches.try_emplace(id, 0).second) return;
   state_->fetch_timers.schedule(id, core_.now());
   core_.wake_at(core_.now());

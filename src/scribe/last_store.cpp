@@ -13,7 +13,7 @@ namespace canopy::scribe {
 namespace {
 
 // A body smaller than this does not keep the block alive that it was read into.
-constexpr std::size_t small_body = std::size_t{16} << 10;
+constexpr std::size_t small_last_body = std::size_t{16} << 10;
 
 struct Kept {
   wire::LastReply message;
@@ -22,11 +22,11 @@ struct Kept {
 };
 
 // What it occupies, with its place in the list and the map.
-std::size_t bytes_of(const Kept& kept) noexcept {
+std::size_t bytes_kept(const Kept& kept) noexcept {
   return sizeof(Kept) + 128 + kept.message.body.size();
 }
 
-wire::LastReply to_reply(const wire::Multicast& message) {
+wire::LastReply reply_of(const wire::Multicast& message) {
   wire::LastReply reply;
   reply.group = message.group;
   reply.found = true;
@@ -54,20 +54,20 @@ struct LastStore::State {
     if (fresh) {
       known->second = kept.emplace(kept.begin());
       known->second->message.group = group;
-      bytes += bytes_of(*known->second);
+      bytes += bytes_kept(*known->second);
     }
     return known->second;
   }
   void put(List::iterator to, wire::LastReply message) {
-    bytes -= bytes_of(*to);
+    bytes -= bytes_kept(*to);
     to->message = std::move(message);
     to->newest = to->message.stamp;
     to->settled = false;
-    bytes += bytes_of(*to);
+    bytes += bytes_kept(*to);
     kept.splice(kept.end(), kept, to);
   }
   void drop(List::iterator which) {
-    bytes -= bytes_of(*which);
+    bytes -= bytes_kept(*which);
     by_group.erase(which->message.group);
     kept.erase(which);
   }
@@ -89,7 +89,7 @@ LastStore::State& LastStore::state() {
 }
 
 void LastStore::passed(const wire::Multicast& message, MonoTime now) {
-  wire::LastReply reply = to_reply(message);
+  wire::LastReply reply = reply_of(message);
   State& all = state();
   const auto kept = all.entry(message.group);
   if (reply.stamp && reply.stamp < kept->message.stamp) return;  // it has been overtaken
@@ -159,7 +159,7 @@ void LastStore::settle() {
   for (auto kept = state_->kept.rbegin(); kept != state_->kept.rend(); ++kept) {
     if (std::exchange(kept->settled, true)) return;
     Buffer& body = kept->message.body;
-    if (!body.empty() && body.size() < small_body) body = Buffer::copy_of(body.view());
+    if (!body.empty() && body.size() < small_last_body) body = Buffer::copy_of(body.view());
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "scribe/member_changes.hpp"
 #include "scribe/membership.hpp"
+#include "scribe/planted_bug.hpp"
 
 namespace canopy::scribe {
 
@@ -16,12 +17,12 @@ constexpr int name_delay_share = 100;
 // Whoever moves between parents is counted twice, or not at all, for a moment.
 constexpr int show_delay_share = 2;
 // For so many intervals it may be that who is missing has only lost its parent.
-constexpr int patience_intervals = 5;
-constexpr std::size_t words_max = 1024;  // in a message
-constexpr std::size_t names_max = 256;
-constexpr std::size_t messages_max = 16;  // of one repetition
+constexpr int show_patience_intervals = 5;
+constexpr std::size_t member_words_max = 1024;  // in a message
+constexpr std::size_t names_per_message_max = 256;
+constexpr std::size_t repeated_messages_max = 16;  // of one repetition
 
-std::size_t names_in(const wire::MemberChanges& changes) {
+std::size_t names_of(const wire::MemberChanges& changes) {
   return changes.joined.size() + changes.left.size();
 }
 
@@ -142,8 +143,10 @@ void MemberCounts::send(PeerRef to, wire::MemberWords& words) {
     names = 0;
   };
   for (wire::MemberWord& word : words.words) {
-    const std::size_t more = names_in(word.changes);
-    if (part.words.size() == words_max || (names != 0 && names + more > names_max)) flush();
+    const std::size_t more = names_of(word.changes);
+    if (part.words.size() == member_words_max ||
+        (names != 0 && names + more > names_per_message_max))
+      flush();
     names += more;
     part.words.push_back(std::move(word));
   }
@@ -169,13 +172,14 @@ void MemberCounts::on_words(PeerRef from, const wire::MemberWords& words) {
 }
 
 void MemberCounts::tell_again(PeerRef parent) {
+  if (planted_bug == PlantedBug::word_not_repeated) return;
   std::vector<Id> shared;
   for (const auto& [id, group] : core_.groups) {
     if (group.parent() == parent) shared.push_back(id);
   }
   if (shared.empty()) return;
   // Where there are too many for once, another time gets to the others.
-  const std::size_t count = std::min(shared.size(), words_max * messages_max);
+  const std::size_t count = std::min(shared.size(), member_words_max * repeated_messages_max);
   const std::size_t start = count == shared.size() ? 0 : core_.env.random().below(shared.size());
   wire::MemberWords words;
   words.again = true;
@@ -201,7 +205,7 @@ bool MemberCounts::patient(const Group& group, const Id& id, const MemberTally& 
   wire::MemberChanges who = change->second.who;
   explain(who, group.shown.members, now.members);
   const MonoTime until =
-      change->second.since + patience_intervals * core_.config.heartbeat_interval;
+      change->second.since + show_patience_intervals * core_.config.heartbeat_interval;
   return who.more_left > 0 && core_.now() < until;
 }
 

@@ -8,9 +8,11 @@ namespace canopy::scribe {
 
 enum class PlantedBug {
   none = 0,
-  leave_not_pruned = 1,  // a forwarder stays when its last child has left
-  gap_not_told = 2,      // a member of an ordered group is not told what it misses
-  lost_forgotten = 3,    // a lost child is not missing in tracked multicasts
+  leave_not_pruned = 1,   // a forwarder stays when its last child has left
+  gap_not_told = 2,       // a member of an ordered group is not told what it misses
+  lost_forgotten = 3,     // a lost child is not missing in tracked multicasts
+  word_not_repeated = 4,  // a word of members that got lost stays lost
+  last_not_fetched = 5,   // a new root does not ask its children for a later message
 };
 
 #ifdef CANOPY_PLANTED_SCRIBE_BUG
