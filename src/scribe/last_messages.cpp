@@ -26,6 +26,12 @@ wire::Multicast multicast_of(const wire::LastReply& reply) {
   return message;
 }
 
+// Stamps of a group tell which message is later only as long as it keeps its mode.
+// Epochs of an order are larger than any reign (sequencer.hpp).
+bool of_its_mode(const Group& group, const wire::Position& stamp) {
+  return !stamp || (group.order != nullptr) == (stamp.epoch >> 32 != 0);
+}
+
 }  // namespace
 
 // --- Asking ---
@@ -168,7 +174,7 @@ bool LastMessages::acceptable(const Group& group, const Id& id, PeerRef from) co
 void LastMessages::on_reply(PeerRef from, const wire::LastReply& reply) {
   const Id& id = reply.group;
   const Group* group = core_.find(id);
-  if (!group || !acceptable(*group, id, from)) {
+  if (!group || !acceptable(*group, id, from) || !of_its_mode(*group, reply.stamp)) {
     ++core_.counters.strays_dropped;
     return;
   }
@@ -205,13 +211,14 @@ void LastMessages::spread(const Group& group, const wire::LastReply& reply, Peer
 void LastMessages::on_join(const wire::GroupJoin& join) {
   const Group* group = core_.find(join.group);
   if (!group || !group->children.contains(join.child)) return;
-  if (core_.config.maintenance && core_.last.heard_of(join.group, join.last)) fetch(join.group);
+  if (!core_.config.maintenance || !of_its_mode(*group, join.last)) return;
+  if (core_.last.heard_of(join.group, join.last)) fetch(join.group);
 }
 
 void LastMessages::on_join_ack(PeerRef from, const wire::JoinAck& ack) {
   const Group* group = core_.find(ack.group);
   if (!group || group->parent() != from) return;
-  if (core_.last.heard_of(ack.group, ack.last)) {
+  if (of_its_mode(*group, ack.last) && core_.last.heard_of(ack.group, ack.last)) {
     wire::LastReply known;
     known.group = ack.group;
     known.stamp = ack.last;

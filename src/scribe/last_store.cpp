@@ -14,10 +14,14 @@ namespace {
 
 // A body smaller than this does not keep the block alive that it was read into.
 constexpr std::size_t small_last_body = std::size_t{16} << 10;
+// A message that comes later than this after a later one is none that was held up:
+// the group has been founded anew, with smaller epochs.
+constexpr int overtaking_intervals = 10;  // heartbeats
 
 struct Kept {
   wire::LastReply message;
   wire::Position newest;  // known of, perhaps elsewhere
+  MonoTime came{};
   bool settled = true;
 };
 
@@ -92,8 +96,13 @@ void LastStore::passed(const wire::Multicast& message, MonoTime now) {
   wire::LastReply reply = reply_of(message);
   State& all = state();
   const auto kept = all.entry(message.group);
-  if (reply.stamp && reply.stamp < kept->message.stamp) return;  // it has been overtaken
+  const bool overtaken =
+      reply.stamp && reply.stamp < kept->message.stamp &&
+      (reply.epoch == 0) == (kept->message.epoch == 0) &&
+      now < kept->came + overtaking_intervals * config_.heartbeat_interval;
+  if (overtaken) return;
   all.put(kept, std::move(reply));
+  kept->came = now;
   if (all.settle_at == never) all.settle_at = now + config_.heartbeat_interval;
   while (all.bytes > config_.last_bytes_max && !all.kept.empty()) {
     ++counters_.last_dropped;

@@ -45,6 +45,20 @@ TEST_F(LastStoreTest, TheLatestStays) {
   EXPECT_EQ(text(), "of the next root");
 }
 
+TEST_F(LastStoreTest, AGroupFoundedAnewHasSmallerEpochs) {
+  store.passed(message(7, 1, "before"), now);
+  store.passed(message(1, 1, "too early to tell"), now + config.heartbeat_interval);
+  EXPECT_EQ(text(), "before");
+  store.passed(message(1, 2, "after"), now + 20 * config.heartbeat_interval);
+  EXPECT_EQ(text(), "after");
+  wire::Multicast ordered = message(0, 0, "in order");
+  ordered.epoch = 3ULL << 32;
+  ordered.sequence = 1;
+  store.passed(ordered, now + 20 * config.heartbeat_interval);
+  store.passed(message(1, 3, "and not any more"), now + 20 * config.heartbeat_interval);
+  EXPECT_EQ(text(), "and not any more");
+}
+
 TEST_F(LastStoreTest, OfARootThatDoesNotSayTheNextIsTheLatest) {
   store.passed(message(0, 7, "old"), now);
   store.passed(message(0, 3, "new"), now);
