@@ -30,8 +30,7 @@ struct Core {
         self(pastry_below.self()),
         order_room{HistoryRoom(configuration.history_node_bytes_max),
                    Quota(configuration.held_items_max, configuration.held_items_bytes_max)},
-        neighbors(configuration),
-        last(configuration, counters) {}
+        neighbors(configuration) {}
 
   const Config& config;
   pastry::Pastry& pastry;
@@ -88,7 +87,7 @@ struct Core {
 
   // A message of the group has come through the tree, or begins here.
   void passed(const wire::Multicast& message) {
-    last.passed(message, now());
+    last.passed(message, config, now(), counters);
     if (config.maintenance && last.settle_at() != never) wake_at(last.settle_at());
   }
 

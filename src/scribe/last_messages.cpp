@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "scribe/planted_bug.hpp"
-#include "scribe/roots.hpp"
+#include "scribe/root_registry.hpp"
 
 namespace canopy::scribe {
 
@@ -30,6 +30,11 @@ wire::Multicast multicast_of(const wire::LastReply& reply) {
 // Epochs of an order are larger than any reign (sequencer.hpp).
 bool of_its_mode(const Group& group, const wire::Position& stamp) {
   return !stamp || (group.order != nullptr) == (stamp.epoch >> 32 != 0);
+}
+
+bool acceptable(const Group& group, PeerRef from, const RootRecord* record) {
+  if (group.parent() == from || group.children.contains(from)) return true;
+  return group.serves_as_root() && record && record->given_by == from;
 }
 
 }  // namespace
@@ -165,16 +170,10 @@ void LastMessages::on_request(PeerRef from, const wire::LastRequest& request) {
   if (std::ranges::find(askers, from) == askers.end()) askers.push_back(from);
 }
 
-bool LastMessages::acceptable(const Group& group, const Id& id, PeerRef from) const {
-  if (group.parent() == from || group.children.contains(from)) return true;
-  const RootRecord* record = group.serves_as_root() ? roots_.record(id) : nullptr;
-  return record && record->given_by == from;
-}
-
-void LastMessages::on_reply(PeerRef from, const wire::LastReply& reply) {
+void LastMessages::on_reply(PeerRef from, const wire::LastReply& reply, const RootRecord* record) {
   const Id& id = reply.group;
   const Group* group = core_.find(id);
-  if (!group || !acceptable(*group, id, from) || !of_its_mode(*group, reply.stamp)) {
+  if (!group || !acceptable(*group, from, record) || !of_its_mode(*group, reply.stamp)) {
     ++core_.counters.strays_dropped;
     return;
   }
@@ -186,9 +185,10 @@ void LastMessages::on_reply(PeerRef from, const wire::LastReply& reply) {
   if (reply.hint) {
     if (from_parent && core_.last.heard_of(id, reply.stamp)) spread(*group, reply, from);
   } else if (reply.found) {
-    if (core_.last.take(reply, core_.now()) && !from_parent) {
-      if (group->parent()) core_.send(group->parent(), reply);
-      spread(*group, reply, from);
+    if (core_.last.wants(reply)) {
+      core_.passed(multicast_of(reply));
+      if (!from_parent && group->parent()) core_.send(group->parent(), reply);
+      if (!from_parent) spread(*group, reply, from);
     }
     finish(id);
   } else if (from_parent) {

@@ -21,11 +21,11 @@
 
 namespace canopy::scribe {
 
-class Roots;
+struct RootRecord;
 
 class LastMessages {
  public:
-  LastMessages(Core& core, const Roots& roots) : core_(core), roots_(roots) {}
+  explicit LastMessages(Core& core) : core_(core) {}
 
   // Done within Config::last_timeout: with the message, or nothing if nobody who
   // was asked has one.
@@ -35,7 +35,8 @@ class LastMessages {
   void on_join(const wire::GroupJoin& join);
   void on_join_ack(PeerRef from, const wire::JoinAck& ack);
   void on_request(PeerRef from, const wire::LastRequest& request);
-  void on_reply(PeerRef from, const wire::LastReply& reply);
+  // `record`: what this node knows of the group as its root, if it is that.
+  void on_reply(PeerRef from, const wire::LastReply& reply, const RootRecord* record);
 
   void tick();
   MonoTime next_deadline() const;
@@ -63,10 +64,8 @@ class LastMessages {
   void finish(const Id& id);
   void give(PeerRef to, const Id& id);
   void spread(const Group& group, const wire::LastReply& reply, PeerRef from);
-  bool acceptable(const Group& group, const Id& id, PeerRef from) const;
 
   Core& core_;
-  const Roots& roots_;
   std::unique_ptr<State> state_;  // none before the first question
 };
 

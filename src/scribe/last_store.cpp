@@ -82,8 +82,7 @@ struct LastStore::State {
   MonoTime settle_at = never;
 };
 
-LastStore::LastStore(const Config& config, Counters& counters)
-    : config_(config), counters_(counters) {}
+LastStore::LastStore() noexcept = default;
 
 LastStore::~LastStore() = default;
 
@@ -92,38 +91,29 @@ LastStore::State& LastStore::state() {
   return *state_;
 }
 
-void LastStore::passed(const wire::Multicast& message, MonoTime now) {
+void LastStore::passed(const wire::Multicast& message, const Config& config, MonoTime now,
+                       Counters& counters) {
   wire::LastReply reply = reply_of(message);
   State& all = state();
   const auto kept = all.entry(message.group);
-  const bool overtaken =
-      reply.stamp && reply.stamp < kept->message.stamp &&
-      (reply.epoch == 0) == (kept->message.epoch == 0) &&
-      now < kept->came + overtaking_intervals * config_.heartbeat_interval;
+  const bool overtaken = reply.stamp && reply.stamp < kept->message.stamp &&
+                         (reply.epoch == 0) == (kept->message.epoch == 0) &&
+                         now < kept->came + overtaking_intervals * config.heartbeat_interval;
   if (overtaken) return;
   all.put(kept, std::move(reply));
   kept->came = now;
-  if (all.settle_at == never) all.settle_at = now + config_.heartbeat_interval;
-  while (all.bytes > config_.last_bytes_max && !all.kept.empty()) {
-    ++counters_.last_dropped;
+  if (all.settle_at == never) all.settle_at = now + config.heartbeat_interval;
+  while (all.bytes > config.last_bytes_max && !all.kept.empty()) {
+    ++counters.last_dropped;
     all.drop(all.kept.begin());
   }
 }
 
-bool LastStore::take(const wire::LastReply& reply, MonoTime now) {
+bool LastStore::wants(const wire::LastReply& reply) const {
   const auto here = find(reply.group);
   if (here && reply.stamp <= here->stamp) return false;
   const wire::Position known = newest(reply.group);
-  if (known && reply.stamp < known) return false;
-  wire::Multicast message;
-  message.group = reply.group;
-  message.id = reply.id;
-  message.epoch = reply.epoch;
-  message.sequence = reply.sequence;
-  message.reign = reply.reign;
-  message.body = reply.body;
-  passed(message, now);
-  return true;
+  return !known || reply.stamp >= known;
 }
 
 bool LastStore::heard_of(const Id& group, const wire::Position& stamp) {

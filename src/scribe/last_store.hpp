@@ -18,15 +18,16 @@ namespace canopy::scribe {
 
 class LastStore {
  public:
-  LastStore(const Config& config, Counters& counters);
+  LastStore() noexcept;
   ~LastStore();
   LastStore(const LastStore&) = delete;
   LastStore& operator=(const LastStore&) = delete;
 
-  // The tree's next message.
-  void passed(const wire::Multicast& message, MonoTime now);
-  // What another has kept: taken, and true, if it is later than what is here.
-  bool take(const wire::LastReply& reply, MonoTime now);
+  // The tree's next message. What has to give way is counted.
+  void passed(const wire::Multicast& message, const Config& config, MonoTime now,
+              Counters& counters);
+  // Whether this is later than what is here, and than all that is known of.
+  bool wants(const wire::LastReply& reply) const;
   // Somebody knows of a message with this stamp: true if none so late was heard of.
   bool heard_of(const Id& group, const wire::Position& stamp);
   // Whoever was heard of to have a later one has none.
@@ -47,8 +48,6 @@ class LastStore {
   struct State;
   State& state();
 
-  const Config& config_;
-  Counters& counters_;
   std::unique_ptr<State> state_;
 };
 

@@ -19,7 +19,7 @@ constexpr int show_delay_share = 2;
 // For so many intervals it may be that who is missing has only lost its parent.
 constexpr int show_patience_intervals = 5;
 constexpr std::size_t member_words_max = 1024;  // in a message
-constexpr std::size_t names_per_message_max = 256;
+constexpr std::size_t names_per_message_max = 128;
 constexpr std::size_t repeated_messages_max = 16;  // of one repetition
 
 std::size_t names_of(const wire::MemberChanges& changes) {

@@ -41,7 +41,7 @@ struct Scribe::Parts {
         requests(core, roots),
         repair(core, tree, counts),
         counts(core),
-        last(core, roots),
+        last(core),
         relocations(core, tree),
         remover(core),
         collapse(core) {}
@@ -96,7 +96,7 @@ struct Scribe::Parts {
   void on(PeerRef from, const wire::MemberWords& m) { counts.on_words(from, m); }
   void on(PeerRef from, const wire::PresenceUpdate& m) { counts.on_presence(from, m); }
   void on(PeerRef from, const wire::LastRequest& m) { last.on_request(from, m); }
-  void on(PeerRef from, const wire::LastReply& m) { last.on_reply(from, m); }
+  void on(PeerRef from, const wire::LastReply& m) { last.on_reply(from, m, roots.record(m.group)); }
   template <class OfPastry>
   void on(PeerRef, const OfPastry&) {
     ++core.counters.malformed;
