@@ -84,6 +84,13 @@ struct Tree {
   bool complete = false;        // every node answered and the limit was not met
 };
 
+// As the group's root knows it; members are daemons, however many subscriptions each
+// has.
+struct MemberCount {
+  std::uint64_t members = 0;
+  bool complete = false;  // else at least so many: see Presence
+};
+
 // This node's place in one group.
 struct GroupInfo {
   GroupName name;

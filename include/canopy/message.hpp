@@ -1,5 +1,5 @@
-// What a subscription yields: messages, and what happened to messages that it
-// did not get. Plain values, safe to pass between threads.
+// What a subscription yields: messages, what happened to messages that it did not
+// get, and who the members are. Plain values, safe to pass between threads.
 #pragma once
 
 #include <compare>
@@ -60,6 +60,7 @@ struct Message {
   std::uint64_t epoch = 0;     // of the group's order; 0 in best-effort groups
   std::uint64_t position = 0;  // within the epoch; 0 in best-effort groups
   bool anycast = false;        // only this member got it
+  bool last = false;           // it was published before this member joined (JoinOptions::last)
   Headers headers;
   Payload payload;
 };
@@ -86,6 +87,34 @@ struct Lost {
   friend bool operator==(const Lost&, const Lost&) = default;
 };
 
+// The group has had no message yet, or nobody who was asked remembers one
+// (JoinOptions::last).
+struct NoLast {
+  friend bool operator==(const NoLast&, const NoLast&) = default;
+};
+
+struct MemberName {
+  Key id;
+  std::string name;
+  friend bool operator==(const MemberName&, const MemberName&) = default;
+};
+
+// Who is in the group (JoinOptions::presence): daemons, each once however many
+// subscriptions it has. The first one tells the number, others what has changed
+// since the one before. When nothing changes any more the number is right within
+// some heartbeats; who came and went is listed as far as it is known, each list up
+// to 64. What is not taken in time makes one event.
+struct Presence {
+  std::uint64_t members = 0;
+  bool complete = false;  // else at least so many: part of the tree was lost within the last
+                          // minute, or has peers of an earlier version
+  std::vector<MemberName> joined;
+  std::vector<MemberName> left;
+  std::uint64_t more_joined = 0;  // that are not listed
+  std::uint64_t more_left = 0;
+  friend bool operator==(const Presence&, const Presence&) = default;
+};
+
 // The last event of a subscription: the membership is over although nobody
 // left. The reason is a canopy::errc.
 struct Detached {
@@ -93,6 +122,6 @@ struct Detached {
   friend bool operator==(const Detached&, const Detached&) = default;
 };
 
-using Event = std::variant<Message, Gap, Lost, Detached>;
+using Event = std::variant<Message, Gap, Lost, Presence, NoLast, Detached>;
 
 }  // namespace canopy

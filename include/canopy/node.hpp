@@ -224,6 +224,15 @@ class Node {
                                   std::move(group));
   }
 
+  // How many members the group has; who asks need not be one. One message to the
+  // root, which knows. Completion: void(error_code, MemberCount). bad_name,
+  // no_such_group, timed_out.
+  template <class Token>
+  auto async_member_count(GroupName group, Token&& token) {
+    return detail::initiate<MemberCount>(std::forward<Token>(token), &detail::NodeRef::member_count,
+                                         ref_, std::move(group));
+  }
+
   // The groups in whose trees this node is, in id order. Completion:
   // void(error_code, std::vector<GroupInfo>).
   template <class Token>

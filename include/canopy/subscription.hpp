@@ -51,6 +51,11 @@ struct JoinOptions {
   // member already shares that with all subscriptions of the node.
   std::string token = {};
   std::shared_ptr<QueueRoom> shared_room{};
+  bool presence = false;  // yields Presence
+  // The group's last message comes first, marked, and then what follows it; NoLast, if
+  // there was none, within some seconds. Where something is published just then,
+  // that may come in its stead.
+  bool last = false;
 };
 
 class Subscription {

@@ -209,6 +209,14 @@ void ControlSession::handle(RequestId id, const control::GetTree& request) {
                          }));
 }
 
+void ControlSession::handle(RequestId id, const control::GetMembers& request) {
+  host_->node.async_member_count(
+      to_public(request.group),
+      ends(id, [id, group = request.group](ControlSession& self, const MemberCount& count) {
+        self.send(id, control::MemberCount{group, count.members, count.complete});
+      }));
+}
+
 void ControlSession::handle(RequestId id, const control::Create& request) {
   CreateOptions options;
   options.mode = static_cast<GroupMode>(request.mode);
@@ -362,6 +370,8 @@ void ControlSession::handle(RequestId id, const control::Join& request) {
   options.queue_bytes_max = host_->limits.subscription_bytes_max;
   options.shared_room = room_;
   options.token = request.token;
+  options.presence = request.presence;
+  options.last = request.last;
   add(id).join = true;
   ++joins_;
   host_->node.async_join(
@@ -406,6 +416,10 @@ void ControlSession::deliver(RequestId id, const Event& event) {
     send(id, control::Gap{gap->epoch, gap->first, gap->last});
   } else if (const auto* lost = std::get_if<Lost>(&event)) {
     send(id, control::Lost{lost->count, lost->on_the_way});
+  } else if (const auto* presence = std::get_if<Presence>(&event)) {
+    send(id, to_answer(*presence));
+  } else if (std::holds_alternative<NoLast>(event)) {
+    send(id, control::NoLast{});
   } else if (const auto* detached = std::get_if<Detached>(&event)) {
     end(id);
     fail(id, detached->reason);

@@ -68,6 +68,7 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
   void handle(RequestId id, const wire::control::GetGroups&);
   void handle(RequestId id, const wire::control::GetRoute& request);
   void handle(RequestId id, const wire::control::GetTree& request);
+  void handle(RequestId id, const wire::control::GetMembers& request);
   void handle(RequestId id, const wire::control::Create& request);
   void handle(RequestId id, const wire::control::Join& request);
   void handle(RequestId id, const wire::control::Cancel&);

@@ -129,6 +129,7 @@ control::Message to_answer(const Message& message) {
   out.epoch = message.epoch;
   out.position = message.position;
   out.anycast = message.anycast;
+  out.last = message.last;
   out.content.headers = message.headers;
   const std::string_view bytes = message.payload.view();
   out.content.payload =
@@ -148,6 +149,16 @@ control::Access to_answer(const GroupDefinition& group) {
   }
   out.version = group.access_version;
   return out;
+}
+
+control::Presence to_answer(const Presence& presence) {
+  const auto names = [](const std::vector<MemberName>& from) {
+    std::vector<control::MemberName> to;
+    for (const MemberName& one : from) to.push_back({to_id(one.id), one.name});
+    return to;
+  };
+  return {presence.members,     presence.complete,    names(presence.joined),
+          names(presence.left), presence.more_joined, presence.more_left};
 }
 
 control::Failure to_answer(const boost::system::error_code& error) {

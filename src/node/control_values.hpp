@@ -19,6 +19,7 @@ wire::control::Published to_answer(const PublishResult& result);
 wire::control::Route to_answer(const Route& route, const PeerInfo& self);
 wire::control::Message to_answer(const Message& message);
 wire::control::Access to_answer(const GroupDefinition& group);
+wire::control::Presence to_answer(const Presence& presence);
 wire::control::Failure to_answer(const boost::system::error_code& error);
 
 // The parts of an answer that may be long: at least one, possibly empty.

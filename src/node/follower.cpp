@@ -1,10 +1,15 @@
 #include "node/follower.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace canopy::node {
 
 namespace {
+
+// Behind these nobody waits for a last message any more.
+constexpr std::size_t held_messages_max = 256;
+constexpr std::size_t held_bytes_max = std::size_t{1} << 20;
 
 Gap to_gap(const scribe::Missed& missed) { return {missed.epoch, missed.first, missed.last}; }
 
@@ -12,12 +17,12 @@ Gap to_gap(const scribe::Missed& missed) { return {missed.epoch, missed.first, m
 
 void Follower::multicast(const wire::Multicast& multicast, const Message& message,
                          const scribe::OrderHistory* history, const Translate& translate) {
-  if (multicast.epoch == 0) return subscription_->push(message);
+  if (multicast.epoch == 0) return held_ ? hold(message) : subscription_->push(message);
   const wire::Position position{multicast.epoch, multicast.sequence};
   const wire::Position before{multicast.epoch, multicast.sequence - 1};
   if (is_over(history)) tell_rest();
   if (!position_) position_ = before;
-  if (position <= position_) return;
+  if (held_ || position <= position_) return;
   if (position_ == before && !behind_ && subscription_->offer(message)) {
     position_ = position;
   } else {
@@ -33,7 +38,7 @@ void Follower::gap(const scribe::Missed& missed, const scribe::OrderHistory* his
 
 void Follower::catch_up(const scribe::OrderHistory* history, const Translate& translate) {
   if (is_over(history)) return tell_rest();
-  if (!position_) return;
+  if (!position_ || held_) return;
   behind_ = true;
   if (!history->covers(position_)) {
     if (!subscription_->has_room()) return;
@@ -57,7 +62,41 @@ void Follower::catch_up(const scribe::OrderHistory* history, const Translate& tr
   behind_ = false;
 }
 
+// --- The last message before it ---
+
+void Follower::await_last() { held_ = std::make_unique<Held>(); }
+
+void Follower::hold(const Message& message) {
+  held_->bytes += message.payload.size();
+  held_->messages.push_back(message);
+  const bool full = held_->messages.size() >= held_messages_max || held_->bytes >= held_bytes_max;
+  if (full) release({});
+}
+
+void Follower::last(const std::optional<Message>& message, const scribe::OrderHistory* history,
+                    const Translate& translate) {
+  if (!held_) return;
+  if (!history) return release(message);
+  if (!position_) position_ = history->end();
+  // Else it comes by itself.
+  const wire::Position place =
+      message ? wire::Position{message->epoch, message->position} : wire::Position{};
+  if (place <= position_) release(message);
+  held_.reset();
+  catch_up(history, translate);
+}
+
+void Follower::release(const std::optional<Message>& last) {
+  const auto held = std::exchange(held_, nullptr);
+  const bool among_them =
+      last && std::ranges::find(held->messages, last->id, &Message::id) != held->messages.end();
+  if (last && !among_them) subscription_->push(*last);
+  if (!last && held->messages.empty()) subscription_->push(NoLast{});
+  for (Message& message : held->messages) subscription_->push(std::move(message));
+}
+
 void Follower::detach(boost::system::error_code reason) {
+  if (held_) release({});
   if (behind_) tell_rest();
   subscription_->detach(reason);
 }

@@ -8,8 +8,11 @@
 // On the overlay's thread, as Memberships is.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "node/subscription_state.hpp"
 #include "scribe/order_history.hpp"
@@ -35,16 +38,31 @@ class Follower {
            const Translate& translate);
   // The queue has room again.
   void catch_up(const scribe::OrderHistory* history, const Translate& translate);
+  // What comes from now on waits for the group's last message, which is to come first.
+  void await_last();
+  // Here it is, as users see it; or there is none.
+  void last(const std::optional<Message>& message, const scribe::OrderHistory* history,
+            const Translate& translate);
   // The membership ends.
   void detach(boost::system::error_code reason);
 
  private:
+  // What came while the last message was asked for. That of an ordered group is in
+  // its history.
+  struct Held {
+    std::vector<Message> messages;
+    std::size_t bytes = 0;
+  };
+
   bool is_over(const scribe::OrderHistory* history) const;
   void tell_rest();
+  void hold(const Message& message);
+  void release(const std::optional<Message>& last);
 
   std::shared_ptr<State> subscription_;
   wire::Position position_;  // of an ordered group: up to here it was told everything
   bool behind_ = false;
+  std::unique_ptr<Held> held_;  // while it waits
 };
 
 }  // namespace canopy::node

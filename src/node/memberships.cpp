@@ -86,9 +86,48 @@ void Memberships::subscribe(const Id& id, Group& group, const Waiting& waiting) 
   subscription->on_drained([this, id, mailbox = mailbox_, weak = std::weak_ptr(subscription)] {
     mailbox->post_always([this, id, weak] { drained(id, weak.lock()); });
   });
-  group.subscriptions.emplace_back(subscription);
+  Follower& follower = group.subscriptions.emplace_back(subscription);
   ++subscriptions_;
+  if (waiting.options.last) begin_last(id, follower);
+  if (waiting.options.presence) begin_presence(id, *subscription);
   waiting.join->finish({}, Subscription(std::move(subscription)));
+}
+
+// What others were told is the first that this one is; else it comes by itself.
+void Memberships::begin_presence(const Id& id, State& subscription) {
+  scribe_.watch(id, true);
+  if (const auto now = scribe_.presence(id)) {
+    subscription.push(Presence{now->members, now->complete, {}, {}, 0, 0});
+  }
+}
+
+void Memberships::begin_last(const Id& id, Follower& follower) {
+  follower.await_last();
+  scribe_.last(id,
+               [this, id, weak = std::weak_ptr(follower.handle())](
+                   const std::optional<wire::Multicast>& found) { last(id, weak.lock(), found); });
+}
+
+void Memberships::last(const Id& id, const std::shared_ptr<State>& subscription,
+                       const std::optional<wire::Multicast>& found) {
+  auto position = groups_.find(id);
+  if (position == groups_.end()) return;
+  auto follower = find(position->second, subscription);
+  if (follower == position->second.subscriptions.end()) return;
+  std::optional<Message> message;
+  if (found && to_message(position->second, *found, message.emplace())) {
+    message->last = true;
+  } else {
+    message.reset();
+  }
+  follower->last(message, scribe_.history(id), translation(position->second));
+}
+
+void Memberships::presence(const Id& id, const Presence& presence) {
+  auto position = groups_.find(id);
+  if (position == groups_.end()) return;
+  for (const Follower& follower : position->second.subscriptions)
+    if (follower.subscription().wants_presence()) follower.subscription().push(presence);
 }
 
 void Memberships::ended(const Id& id, const std::shared_ptr<State>& subscription) {
@@ -99,6 +138,10 @@ void Memberships::ended(const Id& id, const std::shared_ptr<State>& subscription
   lost_before_ += subscription->lost();
   position->second.subscriptions.erase(found);
   --subscriptions_;
+  const bool watched = std::ranges::any_of(
+      position->second.subscriptions,
+      [](const Follower& follower) { return follower.subscription().wants_presence(); });
+  if (!watched) scribe_.watch(id, false);
   leave_if_unused(id);
 }
 

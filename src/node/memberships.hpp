@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,7 @@ class Memberships {
   void multicast(const wire::Multicast& message);
   void gap(const Id& group, const scribe::Missed& missed);
   void lost(const Id& group, std::uint64_t count);
+  void presence(const Id& group, const Presence& presence);
   bool anycast(const wire::Anycast& message);
   void detached(const Id& group, boost::system::error_code reason);
 
@@ -79,6 +81,10 @@ class Memberships {
   void joined(const Id& id, boost::system::error_code error);
   bool try_other_token(const Id& id, Group& group);
   void subscribe(const Id& id, Group& group, const Waiting& waiting);
+  void begin_presence(const Id& id, State& subscription);
+  void begin_last(const Id& id, Follower& follower);
+  void last(const Id& id, const std::shared_ptr<State>& subscription,
+            const std::optional<wire::Multicast>& found);
   void ended(const Id& id, const std::shared_ptr<State>& subscription);
   void drained(const Id& id, const std::shared_ptr<State>& subscription);
   static std::vector<Follower>::iterator find(Group& group,

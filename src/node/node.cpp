@@ -139,6 +139,13 @@ void NodeRef::tree(GroupName group, Completion<Tree> done) const {
            });
 }
 
+void NodeRef::member_count(GroupName group, Completion<MemberCount> done) const {
+  start_on(core_, executor_, std::move(done), 0,
+           [group = std::move(group)](node::Overlay& overlay, const auto& operation) {
+             overlay.member_count(group, operation);
+           });
+}
+
 void NodeRef::groups(Completion<std::vector<GroupInfo>> done) const {
   start_on(core_, executor_, std::move(done), 0,
            [](node::Overlay& overlay, const auto& operation) { overlay.groups(operation); });

@@ -136,6 +136,17 @@ void Overlay::gap(const Id& group, const scribe::Missed& missed) {
 
 void Overlay::lost(const Id& group, std::uint64_t count) { memberships_.lost(group, count); }
 
+void Overlay::presence(const Id& group, const scribe::Presence& presence) {
+  const auto names = [this](const wire::Peers& peers) {
+    std::vector<MemberName> all;
+    for (const PeerRef peer : peers) all.push_back({to_key(peers_[peer].id), peers_[peer].name});
+    return all;
+  };
+  const wire::MemberChanges& changes = presence.changes;
+  memberships_.presence(group, {presence.members, presence.complete, names(changes.joined),
+                                names(changes.left), changes.more_joined, changes.more_left});
+}
+
 bool Overlay::anycast(const wire::Anycast& message) { return memberships_.anycast(message); }
 
 void Overlay::detached(const Id& group, boost::system::error_code reason) {

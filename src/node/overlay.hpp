@@ -96,6 +96,7 @@ class Overlay final : private wire::Env,
   void ring(std::shared_ptr<Operation<Ring>> done);
   void route(const Key& key, std::shared_ptr<Operation<Route>> done);
   void tree(const GroupName& group, std::shared_ptr<Operation<Tree>> done);
+  void member_count(const GroupName& group, const std::shared_ptr<Operation<MemberCount>>& done);
   void groups(const std::shared_ptr<Operation<std::vector<GroupInfo>>>& done);
 
  private:
@@ -113,6 +114,7 @@ class Overlay final : private wire::Env,
   void multicast(const wire::Multicast& message) override;
   void gap(const Id& group, const scribe::Missed& missed) override;
   void lost(const Id& group, std::uint64_t count) override;
+  void presence(const Id& group, const scribe::Presence& presence) override;
   bool anycast(const wire::Anycast& message) override;
   void detached(const Id& group, boost::system::error_code reason) override;
   void keep_state(const wire::GroupState& state) override { groups_kept_.keep(state); }

@@ -115,6 +115,11 @@ void add_trees(Names& names, const scribe::Counters& trees) {
   names.add("tree.duplicates_dropped", trees.duplicates_dropped);
   names.add("tree.strays_dropped", trees.strays_dropped);
   names.add("tree.tracked_rounds", trees.tracked_rounds);
+  names.add("tree.member_words_sent", trees.member_words_sent);
+  names.add("tree.member_words_again", trees.member_words_again);
+  names.add("tree.member_names_dropped", trees.member_names_dropped);
+  names.add("tree.last_given", trees.last_given);
+  names.add("tree.last_dropped", trees.last_dropped);
   names.add("tree.tracked_refused", trees.tracked_refused);
   names.add("tree.tracked_repeated", trees.tracked_repeated);
   names.add("tree.tracked_given_up", trees.tracked_given_up);

@@ -153,6 +153,17 @@ void Overlay::tree(const GroupName& group, std::shared_ptr<Operation<Tree>> done
   after_input();
 }
 
+void Overlay::member_count(const GroupName& group,
+                           const std::shared_ptr<Operation<MemberCount>>& done) {
+  const wire::GroupName name = full_name(group);
+  if (refuse(done, &name)) return;
+  peer_.scribe().members(name,
+                         [done](boost::system::error_code error, const scribe::MemberCount& count) {
+                           done->complete(error, {count.members, count.complete});
+                         });
+  after_input();
+}
+
 void Overlay::groups(const std::shared_ptr<Operation<std::vector<GroupInfo>>>& done) {
   if (refuse(done, nullptr)) return;
   std::vector<GroupInfo> all;

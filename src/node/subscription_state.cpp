@@ -5,6 +5,8 @@
 
 #include <boost/asio/system_executor.hpp>
 
+#include "node/presence_merge.hpp"
+
 namespace canopy::detail {
 namespace {
 
@@ -22,6 +24,7 @@ std::size_t bytes_of(const Message& message) {
 // One at least: a subscriber is to learn that there was something.
 std::uint64_t messages_in(const Event& event) {
   if (const auto* lost = std::get_if<Lost>(&event)) return lost->count;
+  if (std::holds_alternative<NoLast>(event)) return 0;
   const auto* gap = std::get_if<Gap>(&event);
   return gap && gap->last > gap->first ? gap->last - gap->first + 1 : 1;
 }
@@ -64,6 +67,7 @@ void SubscriptionState::leave() {
     std::swap(dropped, queue_);
     release(bytes_);
     lost_here_ = 0;
+    presence_.reset();
     if (waiting_) waiting_->fail(errc::not_joined);
     waiting_.reset();
   }
@@ -140,6 +144,24 @@ void SubscriptionState::push(const Lost& lost) {
   hand_over();
 }
 
+void SubscriptionState::push(const NoLast& none) {
+  std::lock_guard lock(mutex_);
+  if (over_) return;
+  enqueue(none, sizeof(Event));
+  hand_over();
+}
+
+void SubscriptionState::push(Presence presence) {
+  std::lock_guard lock(mutex_);
+  if (over_) return;
+  if (presence_) {
+    node::merge(*presence_, presence);
+  } else {
+    presence_ = std::make_unique<Presence>(std::move(presence));
+  }
+  hand_over();
+}
+
 void SubscriptionState::enqueue(Event event, std::size_t bytes) {
   occupy(bytes);
   queue_.push({std::move(event), bytes});
@@ -195,6 +217,9 @@ std::vector<Event> SubscriptionState::take(std::size_t max_events) {
   std::vector<Event> events;
   events.reserve(std::min(max_events, queue_.size() + 1));
   if (lost_here_ != 0) events.push_back(Lost{std::exchange(lost_here_, 0)});
+  if (presence_ && events.size() < max_events) {
+    events.push_back(std::move(*std::exchange(presence_, nullptr)));
+  }
   while (events.size() < max_events && !queue_.empty()) {
     Queued oldest = queue_.pop();
     release(oldest.bytes);

@@ -34,6 +34,7 @@ class SubscriptionState {
 
   const GroupName& group() const noexcept { return group_; }
   bool accepts_anycast() const noexcept { return options_.accept_anycast; }
+  bool wants_presence() const noexcept { return options_.presence; }
   std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
   const boost::asio::any_io_executor& executor() const noexcept { return executor_; }
 
@@ -60,6 +61,9 @@ class SubscriptionState {
   void push(Message message);
   void push(const Gap& gap);
   void push(const Lost& lost);
+  void push(const NoLast& none);
+  // Becomes one with that which was not taken yet.
+  void push(Presence presence);
   // The last event; false if the subscription is over anyway.
   bool detach(boost::system::error_code reason);
 
@@ -73,7 +77,7 @@ class SubscriptionState {
   void release(std::size_t bytes);
   bool overfull() const noexcept;
   void copy_if_it_waits(Message& message) const;
-  bool deliverable() const noexcept { return !queue_.empty() || lost_here_ != 0; }
+  bool deliverable() const noexcept { return !queue_.empty() || lost_here_ != 0 || presence_; }
   void enqueue(Event event, std::size_t bytes);
   void hand_over();
   void shed();
@@ -93,7 +97,8 @@ class SubscriptionState {
   Fifo<Queued> queue_;
   std::size_t bytes_ = 0;
   std::uint64_t lost_here_ = 0;  // dropped in front of what is queued
-  bool over_ = false;            // nothing comes any more
+  std::unique_ptr<Presence> presence_;
+  bool over_ = false;  // nothing comes any more
   std::shared_ptr<Receive> waiting_;
   std::size_t waiting_max_ = 0;
 };

@@ -1,7 +1,7 @@
 // The children of this node in one group's tree, in the order of their adoption.
 //
 // Soft state: an entry ends by a Leave, by the child's failure, by expiry or by
-// repair. Twelve bytes a child. Looked up by linear search: tables are short
+// repair. Sixteen bytes a child. Looked up by linear search: tables are short
 // (a few dozen entries), and sending a multicast walks them anyway.
 // Not thread-safe.
 #pragma once
@@ -12,6 +12,7 @@
 
 #include "base/peer.hpp"
 #include "base/time.hpp"
+#include "scribe/member_tally.hpp"
 #include "wire/pastry_messages.hpp"
 
 namespace canopy::scribe {
@@ -24,6 +25,7 @@ struct Child {
   std::uint32_t answered_for : 1 = 0;  // and was so before it asked again, if it did
   std::uint32_t claim : 2 = 0;         // what it says that it is: a wire::Claim
   std::uint32_t cleared : 1 = 0;       // it may be here, by the list as it is
+  MemberTally below;                   // the members in its subtree, as it has told
 };
 
 class ChildrenTable {

@@ -66,6 +66,10 @@ struct Config {
   std::uint32_t tracked_rounds_max = 4096;                // remembered until their time is up
   std::size_t tracked_bytes_max = std::size_t{64} << 20;  // kept to be sent again
 
+  // The latest message of each group, for those who join.
+  std::size_t last_bytes_max = std::size_t{32} << 20;  // of all groups
+  Duration last_timeout = 5s;                          // for an answer
+
   std::size_t body_max = (1U << 20) + (1U << 16);  // encoded content, bytes
 
   // Access. Null: whoever likes may create groups, and a JOIN founds one that nobody

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "scribe/counters.hpp"
 #include "scribe/events.hpp"
 #include "scribe/group.hpp"
+#include "scribe/last_store.hpp"
 #include "scribe/neighbors.hpp"
 #include "scribe/upcalls.hpp"
 #include "wire/env.hpp"
@@ -51,6 +53,13 @@ struct Core {
   // since PathCollapse looked last.
   std::vector<Id> changed_places;
 
+  struct MemberNews {
+    Id group;
+    PeerRef left;
+  };
+  std::unique_ptr<std::vector<MemberNews>> member_news;  // since MemberCounts looked last
+  LastStore last;
+
   std::uint64_t last_sequence = 0;  // of messages that this node has named
 
   MonoTime now() const { return env.now(); }
@@ -70,6 +79,19 @@ struct Core {
   const Group* find(const Id& id) const {
     const auto found = groups.find(id);
     return found == groups.end() ? nullptr : &found->second;
+  }
+
+  // The members in this node's subtree may be others now. `left`: a child that has.
+  void members_changed(const Id& id, PeerRef left = {}) {
+    if (!config.maintenance) return;
+    if (!member_news) member_news = std::make_unique<std::vector<MemberNews>>();
+    member_news->push_back({id, left});
+  }
+
+  // A message of the group has come through the tree, or begins here.
+  void passed(const wire::Multicast& message) {
+    last.passed(message, config, now(), counters);
+    if (config.maintenance && last.settle_at() != never) wake_at(last.settle_at());
   }
 
   void place_changed(const Id& id) {

@@ -47,6 +47,13 @@ struct Counters {
   std::uint64_t anycasts_handled = 0;
   std::uint64_t anycasts_cut_short = 0;  // the search met its bound
 
+  // Members
+  std::uint64_t member_words_sent = 0;     // to parents, of a group each
+  std::uint64_t member_words_again = 0;    // of these, as the two ends differed
+  std::uint64_t member_names_dropped = 0;  // of who came or went: no room for them
+  std::uint64_t last_given = 0;            // latest messages, to others
+  std::uint64_t last_dropped = 0;          // the same, no longer kept for want of room
+
   // Tracked multicasts
   std::uint64_t tracked_rounds = 0;    // that this node has taken part in
   std::uint64_t tracked_refused = 0;   // no room: told so

@@ -38,6 +38,11 @@ class DeadlineSet {
   std::size_t size() const noexcept { return entries_ ? entries_->deadlines.size() : 0; }
   bool contains(const Key& key) const { return entries_ && entries_->deadlines.contains(key); }
 
+  // The key's; never if it has none.
+  MonoTime deadline_of(const Key& key) const {
+    return contains(key) ? entries_->deadlines.at(key) : never;
+  }
+
   MonoTime next() const { return size() == 0 ? never : entries_->order.begin()->first; }
 
   // Takes out everything that is due now.

@@ -311,6 +311,7 @@ void Dissemination::serve_allowed(const wire::Publish& publish, Way way) {
     const PeerDescriptor& self = core_.env.peers()[core_.self];
     message.sequence = loss_number(self.id, self.incarnation,
                                    roots_.record(publish.group)->state.epoch, ++group->multicasts);
+    message.reign = roots_.record(publish.group)->state.epoch;
     message.body = publish.body;
     if (asks) {
       message.tracking = {time_below(core_.config, publish.within_ms),
@@ -445,6 +446,7 @@ void Dissemination::spread(const wire::Multicast& message, const Group& group, P
     core_.neighbors.sent_to(child.peer, core_.now());
     core_.send(child.peer, message);
   }
+  if (fresh) core_.passed(message);
   if (group.member && fresh) {
     ++core_.counters.multicasts_delivered;
     core_.upcalls.multicast(message);

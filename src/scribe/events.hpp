@@ -13,6 +13,13 @@
 
 namespace canopy::scribe {
 
+// The members of a group, as those who watch it are told.
+struct Presence {
+  std::uint32_t members = 0;
+  bool complete = false;             // at least so many, if not
+  wire::MemberChanges changes = {};  // since the time before
+};
+
 class Events {
  public:
   // A multicast for a group that this node is a member of.
@@ -21,6 +28,9 @@ class Events {
   virtual void gap(const Id& /*group*/, const Missed& /*missed*/) {}
   // In a best-effort group: so many did not come, a while ago.
   virtual void lost(const Id& /*group*/, std::uint64_t /*count*/) {}
+  // The group's members have changed, and this node watches them; the first time, how
+  // many there are.
+  virtual void presence(const Id& /*group*/, const Presence& /*presence*/) {}
   // An anycast reached this node, a member: whether it takes it. Must not call
   // Scribe.
   virtual bool anycast(const wire::Anycast& message) = 0;

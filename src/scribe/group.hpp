@@ -2,7 +2,7 @@
 // the parent, who are the children, whom to believe.
 //
 // Events come in as function calls and the result says what to do about them;
-// tree.cpp and roots.cpp send the messages. About a hundred bytes, plus twelve
+// tree.cpp and roots.cpp send the messages. About 150 bytes, plus sixteen
 // a child and four an ancestor. Not thread-safe.
 #pragma once
 
@@ -59,6 +59,10 @@ class Group {
 
   bool member = false;
   bool refused_for_want_of_room = false;  // its latest JOIN
+  bool watching = false;   // its own members want to know of each other (member_counts.hpp)
+  bool announced = false;  // it was named as one who came, and not yet as one who went
+  MemberTally told;        // to the parent
+  ShownMembers shown;      // to whom it may concern below, and to the own members
   ChildrenTable children;
   std::uint64_t told_path_hash = 0;   // of the path that the children were told
   std::unique_ptr<GroupOrder> order;  // of an ordered group, as far as this node knows

@@ -21,6 +21,8 @@ std::uint64_t loss_number(const Id& root, std::uint64_t incarnation, std::uint64
   return (mark | 1) << count_bits | (count & count_mask);
 }
 
+std::uint64_t count_of(std::uint64_t number) noexcept { return number & count_mask; }
+
 LossMeter::Reign& LossMeter::reign_of(std::uint64_t mark) {
   for (Reign& reign : reigns_) {
     if (reign.mark == mark) return reign;

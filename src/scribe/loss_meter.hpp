@@ -20,6 +20,9 @@ namespace canopy::scribe {
 std::uint64_t loss_number(const Id& root, std::uint64_t incarnation, std::uint64_t epoch,
                           std::uint64_t count) noexcept;
 
+// The count within its root's reign.
+std::uint64_t count_of(std::uint64_t number) noexcept;
+
 class LossMeter {
  public:
   // A multicast came, perhaps a second time.

@@ -99,6 +99,14 @@ void LostSubtrees::add_to(wire::Reach& reach, const wire::Position& round, MonoT
   }
 }
 
+MonoTime LostSubtrees::missing_until(MonoTime now) const noexcept {
+  MonoTime until{};
+  for (const Subtree& subtree : subtrees_) {
+    if (subtree.until > now && subtree.up_to == every_round) until = std::max(until, subtree.until);
+  }
+  return until;
+}
+
 void LostSubtrees::expire(MonoTime now) {
   std::erase_if(subtrees_, [now](const Subtree& subtree) { return subtree.until <= now; });
 }

@@ -45,6 +45,9 @@ class LostSubtrees {
   // Adds what is missing in this round.
   void add_to(wire::Reach& reach, const wire::Position& round, MonoTime now) const;
 
+  // Until when there is one that nobody has heard of since; the epoch's start if there is none.
+  MonoTime missing_until(MonoTime now) const noexcept;
+
   bool empty() const noexcept { return subtrees_.empty(); }
   void expire(MonoTime now);
   void collect_peers(std::vector<PeerRef>& in_use) const;

@@ -10,6 +10,10 @@ namespace {
 
 // Multicasts stand in for this many heartbeats at most, less one.
 constexpr int full_heartbeat_every = 5;
+// Two heartbeats with no word under way show that one was lost; where words are
+// always under way, so many do.
+constexpr std::uint8_t words_mismatches_max = 8;
+constexpr std::uint8_t quiet_mismatch = words_mismatches_max / 2;
 
 // Whether this view of the sender's has now differed twice in a row.
 bool lasting(std::uint8_t& mismatches, bool same) noexcept {
@@ -90,7 +94,8 @@ void Neighbors::start_over(MonoTime now) noexcept {
 
 Neighbors::Mismatch Neighbors::on_heartbeat(PeerRef from, const wire::TreeHeartbeat& heartbeat,
                                             MonoTime now) {
-  const EdgeSet their_parent_of{heartbeat.parent_hash, heartbeat.parent_count};
+  const EdgeSet their_parent_of{heartbeat.parent_hash, heartbeat.parent_count,
+                                heartbeat.parent_words};
   const EdgeSet their_child_of{heartbeat.child_hash, heartbeat.child_count};
   Neighbor* neighbor = find(from);
   if (!neighbor) {
@@ -99,9 +104,29 @@ Neighbors::Mismatch Neighbors::on_heartbeat(PeerRef from, const wire::TreeHeartb
   }
   if (!their_parent_of.empty()) heard(*neighbor, now);
   if (!their_child_of.empty()) neighbor->heard_child = now;
-  return {
-      .parent_of = lasting(neighbor->parent_of_mismatches, neighbor->parent_of == their_child_of),
-      .child_of = lasting(neighbor->child_of_mismatches, neighbor->child_of == their_parent_of)};
+  return {.parent_of = lasting(neighbor->parent_of_mismatches,
+                               neighbor->parent_of.same_edges(their_child_of)),
+          .child_of = lasting(neighbor->child_of_mismatches,
+                              neighbor->child_of.same_edges(their_parent_of)),
+          .words = words_lost(*neighbor, their_parent_of)};
+}
+
+bool Neighbors::words_lost(Neighbor& neighbor, const EdgeSet& theirs) noexcept {
+  const EdgeSet& own = neighbor.child_of;
+  const bool quiet = !neighbor.words_sent;
+  neighbor.words_sent = false;
+  if (theirs.words == 0 || !own.same_edges(theirs) || own.words == theirs.words) {
+    neighbor.words_mismatches = 0;
+    return false;
+  }
+  neighbor.words_mismatches += quiet ? quiet_mismatch : 1;
+  if (neighbor.words_mismatches < words_mismatches_max) return false;
+  neighbor.words_mismatches = 0;
+  return true;
+}
+
+void Neighbors::word_sent_to(PeerRef peer) noexcept {
+  if (Neighbor* neighbor = find(peer)) neighbor->words_sent = true;
 }
 
 wire::TreeHeartbeat Neighbors::heartbeat_for(PeerRef peer) const noexcept {
@@ -110,7 +135,8 @@ wire::TreeHeartbeat Neighbors::heartbeat_for(PeerRef peer) const noexcept {
   return {.parent_hash = neighbor->parent_of.hash,
           .parent_count = neighbor->parent_of.count,
           .child_hash = neighbor->child_of.hash,
-          .child_count = neighbor->child_of.count};
+          .child_count = neighbor->child_of.count,
+          .parent_words = neighbor->parent_of.words};
 }
 
 Neighbors::Due Neighbors::take_due(MonoTime now) {

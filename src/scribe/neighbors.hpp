@@ -35,6 +35,9 @@ class Neighbors {
   // The same group's edge, by another path from the root.
   void change(PeerRef peer, Side side, const Edge& before, const Edge& after);
 
+  // A word of members goes to the neighbour, the parent: what it says next may be older.
+  void word_sent_to(PeerRef peer) noexcept;
+
   // Tree traffic went to the neighbour, or came from it as a parent.
   void sent_to(PeerRef peer, MonoTime now) noexcept;
   void heard_from_parent(PeerRef peer, MonoTime now) noexcept;
@@ -44,6 +47,7 @@ class Neighbors {
   struct Mismatch {
     bool parent_of = false;
     bool child_of = false;
+    bool words = false;  // what the sender, as the parent, was told and has shown of members
   };
   Mismatch on_heartbeat(PeerRef from, const wire::TreeHeartbeat& heartbeat, MonoTime now);
 
@@ -80,7 +84,9 @@ class Neighbors {
     PeerRef peer;
     std::uint8_t parent_of_mismatches = 0;
     std::uint8_t child_of_mismatches = 0;
-    bool doubted = false;  // as a parent, since it was heard last
+    std::uint8_t words_mismatches = 0;
+    bool doubted : 1 = false;     // as a parent, since it was heard last
+    bool words_sent : 1 = false;  // to it, since its latest heartbeat
     EdgeSet parent_of;
     EdgeSet child_of;
     MonoTime sent{};          // the latest sign of life to it
@@ -90,6 +96,7 @@ class Neighbors {
     TrafficWatch traffic;     // from it as a parent
   };
 
+  static bool words_lost(Neighbor& neighbor, const EdgeSet& theirs) noexcept;
   void heard(Neighbor& neighbor, MonoTime now) const noexcept;
   void watch_traffic(Neighbor& neighbor, MonoTime now, Due& due) const;
   static EdgeSet& edges(Neighbor& neighbor, Side side) noexcept;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include <boost/system/error_code.hpp>
 
@@ -29,6 +30,12 @@ struct CreateOutcome {
   wire::GroupMode mode = wire::GroupMode::best_effort;
 };
 
+// What a group's root knows of its members.
+struct MemberCount {
+  std::uint32_t members = 0;
+  bool complete = false;  // else at least so many
+};
+
 using Completion = std::function<void(boost::system::error_code)>;
 using PublishCompletion = std::function<void(const PublishOutcome&)>;
 // The member that took the message.
@@ -36,6 +43,9 @@ using AnycastCompletion = std::function<void(boost::system::error_code, PeerRef 
 using CreateCompletion = std::function<void(boost::system::error_code, const CreateOutcome&)>;
 // The group as it is; nothing but its defaults where there is none.
 using StateCompletion = std::function<void(boost::system::error_code, const wire::GroupState&)>;
+using MemberCountCompletion = std::function<void(boost::system::error_code, MemberCount)>;
+// Nothing: nobody who was asked has one.
+using LastCompletion = std::function<void(const std::optional<wire::Multicast>&)>;
 using TreeCompletion = std::function<void(boost::system::error_code, const wire::TreeReply&)>;
 
 }  // namespace canopy::scribe

@@ -196,7 +196,10 @@ void Ordering::deliver(GroupOrder& order, const Id& id, const OrderStream::Step&
   if (!order.seen.insert(multicast->id, core_.config.ordered_duplicate_window)) {
     ++core_.counters.duplicates_dropped;
     order.stream.mark_repeated(position_of(step.item));
-  } else if (member) {
+    return;
+  }
+  core_.passed(*multicast);
+  if (member) {
     ++core_.counters.multicasts_delivered;
     core_.upcalls.multicast(*multicast);
   }

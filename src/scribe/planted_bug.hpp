@@ -11,6 +11,8 @@ enum class PlantedBug {
   leave_not_pruned = 1,   // a forwarder stays when its last child has left
   gap_not_told = 2,       // a member of an ordered group is not told what it misses
   lost_forgotten = 3,     // a lost child is not missing in tracked multicasts
+  word_not_repeated = 4,  // a word of members that got lost stays lost
+  last_not_fetched = 5,   // a new root does not ask its children for a later message
   right_not_checked = 6,  // access lists keep nobody out
 };
 

@@ -1,6 +1,7 @@
 #include "scribe/repair.hpp"
 
 #include "scribe/group_set_pages.hpp"
+#include "scribe/member_counts.hpp"
 #include "scribe/tree.hpp"
 
 namespace canopy::scribe {
@@ -32,7 +33,9 @@ void Repair::tick() {
   }
   for (const PeerRef peer : due.silent_children) {
     ++core_.counters.children_expired;
-    for (const Id& id : shared_groups(peer, Side::parent_of)) tree_.strike_child(id, peer);
+    for (const Id& id : shared_groups(peer, Side::parent_of)) {
+      tree_.strike_child(id, peer, Tree::Loss::failed);
+    }
   }
 }
 
@@ -81,6 +84,7 @@ void Repair::on_heartbeat(PeerRef from, const wire::TreeHeartbeat& heartbeat) {
   const Neighbors::Mismatch mismatch = core_.neighbors.on_heartbeat(from, heartbeat, core_.now());
   if (mismatch.parent_of) send_pages(from, Side::parent_of);
   if (mismatch.child_of) send_pages(from, Side::child_of);
+  if (mismatch.words) counts_.tell_again(from);
 }
 
 void Repair::send_pages(PeerRef to, Side side) {
@@ -124,7 +128,8 @@ void Repair::settle_as_parent(PeerRef child, const wire::GroupSetPage& page) {
   const Duration guard = 2 * core_.config.heartbeat_interval;
   for (const Id& id : groups.only_ours) {
     const Child* entry = core_.find(id)->children.find(child);
-    if (ChildrenTable::age(*entry, core_.now()) >= guard) tree_.strike_child(id, child);
+    if (ChildrenTable::age(*entry, core_.now()) < guard) continue;
+    tree_.strike_child(id, child, Tree::Loss::silent);
   }
   // Or it is the path that it does not know.
   for (const Id& id : groups.both) tree_.tell_path(child, id);

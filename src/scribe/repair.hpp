@@ -13,11 +13,13 @@
 
 namespace canopy::scribe {
 
+class MemberCounts;
 class Tree;
 
 class Repair {
  public:
-  Repair(Core& core, Tree& tree) : core_(core), tree_(tree) {}
+  Repair(Core& core, Tree& tree, MemberCounts& counts)
+      : core_(core), tree_(tree), counts_(counts) {}
 
   void on_heartbeat(PeerRef from, const wire::TreeHeartbeat& heartbeat);
   void on_page(PeerRef from, const wire::GroupSetPage& page);
@@ -35,6 +37,7 @@ class Repair {
 
   Core& core_;
   Tree& tree_;
+  MemberCounts& counts_;
 };
 
 }  // namespace canopy::scribe

@@ -7,6 +7,7 @@
 
 #include "pastry/proximity.hpp"
 #include "scribe/group_name.hpp"
+#include "scribe/membership.hpp"
 #include "scribe/ordering.hpp"
 #include "scribe/roots.hpp"
 
@@ -43,12 +44,27 @@ void Requests::create(const wire::GroupName& name, wire::GroupMode mode, wire::A
 }
 
 void Requests::tree(const Id& group, PeerRef peer, TreeCompletion done) {
+  look({0, group, core_.self, false}, peer, std::move(done));
+}
+
+void Requests::members(const wire::GroupName& name, MemberCountCompletion done) {
+  if (!valid_name(name)) {
+    return core_.upcalls.call([done = std::move(done)] { done(errc::bad_name, {}); });
+  }
+  look({0, group_id(name, core_.pastry.config().id_bits), core_.self, true}, {},
+       [done = std::move(done)](boost::system::error_code error, const wire::TreeReply& reply) {
+         done(error, {reply.below.members, reply.below.complete});
+       });
+}
+
+void Requests::look(const wire::TreeRequest& request, PeerRef peer, TreeCompletion done) {
   errc error{};
   if (!acceptable(error)) {
     core_.upcalls.call([done = std::move(done), error] { done(error, {}); });
     return;
   }
-  const wire::TreeRequest message{++last_nonce_, group, core_.self};
+  wire::TreeRequest message = request;
+  message.nonce = ++last_nonce_;
   ask(message.nonce, Look{message, peer, std::move(done)});
 }
 
@@ -85,7 +101,7 @@ void Requests::send(const std::variant<Creation, Look>& what) {
   if (!look.peer) {
     core_.pastry.route(look.message.group, look.message);
   } else if (look.peer == core_.self) {
-    on_tree_reply(place_in(look.message.group, look.message.nonce));
+    on_tree_reply(place_in(look.message));
   } else {
     core_.send(look.peer, look.message);
   }
@@ -152,7 +168,7 @@ void Requests::answer_create(PeerRef origin, const wire::GroupCreateReply& reply
 }
 
 void Requests::on_tree_request(const wire::TreeRequest& request) {
-  const wire::TreeReply reply = place_in(request.group, request.nonce);
+  const wire::TreeReply reply = place_in(request);
   if (request.origin == core_.self) {
     on_tree_reply(reply);
   } else {
@@ -160,15 +176,17 @@ void Requests::on_tree_request(const wire::TreeRequest& request) {
   }
 }
 
-wire::TreeReply Requests::place_in(const Id& group_id, std::uint32_t nonce) {
+wire::TreeReply Requests::place_in(const wire::TreeRequest& request) {
   wire::TreeReply reply;
-  reply.nonce = nonce;
-  reply.group = group_id;
-  if (const Group* group = core_.find(group_id)) {
+  reply.nonce = request.nonce;
+  reply.group = request.group;
+  if (const Group* group = core_.find(request.group)) {
     reply.in_tree = group->in_tree();
     reply.root = group->serves_as_root();
     reply.member = group->member;
     reply.position = Ordering::position(*group);
+    reply.below = to_wire(tally_of(*group, core_.now()));
+    if (request.brief) return reply;
     reply.root_path = group->root_path();
     reply.children = group->children.peers();
     reply.more_children = reply.children.size() > reply_children_max;

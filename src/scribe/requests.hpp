@@ -28,6 +28,7 @@ class Requests {
   void create(const wire::GroupName& name, wire::GroupMode mode, wire::AccessRef access,
               const TokenKey& key, CreateCompletion done);
   void tree(const Id& group, PeerRef peer, TreeCompletion done);
+  void members(const wire::GroupName& name, MemberCountCompletion done);
 
   // --- Questions of others; at the root, `create` is for it to decide ---
   void on_create(const wire::GroupCreate& create);
@@ -59,12 +60,13 @@ class Requests {
   };
 
   bool acceptable(errc& error) const;
+  void look(const wire::TreeRequest& message, PeerRef peer, TreeCompletion done);
   void ask(std::uint32_t nonce, std::variant<Creation, Look> what);
   void send(const std::variant<Creation, Look>& what);
   // Ends the request with this; a creation may end well.
   void end(std::uint32_t nonce, boost::system::error_code error, const CreateOutcome& created = {});
   void answer_create(PeerRef origin, const wire::GroupCreateReply& reply);
-  wire::TreeReply place_in(const Id& group, std::uint32_t nonce);
+  wire::TreeReply place_in(const wire::TreeRequest& request);
   std::uint32_t distance_to(PeerRef parent);
 
   Core& core_;

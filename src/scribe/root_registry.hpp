@@ -28,6 +28,7 @@ struct RootRecord {
   PeerRef root;                // a replica: who sent it, and takes this node to keep it
   PeerRef predecessor;         // own: who handed it over; it may be closer for a while yet
   MonoTime predecessor_until{};
+  PeerRef given_by;      // own: the same, also when that has gone
   wire::Position taken;  // own, ordered: where the predecessor had ended
   PeerRef successor;     // own: to whom it is being handed over
   struct Holder {

@@ -92,7 +92,7 @@ bool Roots::take_over(PeerRef from, const wire::GroupState& state) {
   const bool again = group && group->standing() == Standing::root && record.predecessor == from &&
                      state.closed && record.taken == state.closed;
   if (again) return true;  // the confirmation got lost
-  record.predecessor = from;
+  record.predecessor = record.given_by = from;
   record.taken = state.closed;
   if (record.doubted) abdicate(state.group, record);
   if (group && group->serves_as_root()) {
@@ -222,6 +222,7 @@ void Roots::handed_over_to(PeerRef peer, const Id& id) {
   record.own = record.doubted = false;
   record.successor = {};
   record.touched = core_.now();
+  if (auto last = core_.last.find(id)) core_.send(peer, std::move(*last));
   tree_.step_down_below(*group, id, peer);
   ordering_.handed_over(*group, peer);
   if (searches_.contains(id)) redirect_search(id, peer);

@@ -354,6 +354,7 @@ void Roots::collect_peers(std::vector<PeerRef>& in_use) const {
     for (const RootRecord::Holder& holder : record.holders) in_use.push_back(holder.peer);
     if (record.root) in_use.push_back(record.root);
     if (record.predecessor) in_use.push_back(record.predecessor);
+    if (record.given_by) in_use.push_back(record.given_by);
     if (record.successor) in_use.push_back(record.successor);
   }
 }

@@ -9,6 +9,9 @@
 #include "scribe/bottleneck_remover.hpp"
 #include "scribe/core.hpp"
 #include "scribe/dissemination.hpp"
+#include "scribe/last_messages.hpp"
+#include "scribe/member_counts.hpp"
+#include "scribe/membership.hpp"
 #include "scribe/ordering.hpp"
 #include "scribe/path_collapse.hpp"
 #include "scribe/relocations.hpp"
@@ -38,7 +41,9 @@ struct Scribe::Parts {
         anycasts(core),
         requests(core, roots),
         administration(core, roots),
-        repair(core, tree),
+        repair(core, tree, counts),
+        counts(core),
+        last(core),
         relocations(core, tree),
         remover(core),
         collapse(core) {}
@@ -61,11 +66,15 @@ struct Scribe::Parts {
   void on(PeerRef from, const wire::JoinAck& m) {
     tree.on_join_ack(from, m);
     relocations.on_join_ack(m.group);
+    last.on_join_ack(from, m);
   }
   void on(PeerRef from, const wire::JoinRefused& m) {
     if (!relocations.on_refused(from, m)) tree.on_join_refused(from, m);
   }
-  void on(PeerRef from, const wire::GroupJoin& m) { tree.on_direct_join(from, m); }
+  void on(PeerRef from, const wire::GroupJoin& m) {
+    tree.on_direct_join(from, m);
+    last.on_join(m);
+  }
   void on(PeerRef from, const wire::Relocation& m) { relocations.on_relocation(from, m); }
   void on(PeerRef from, const wire::Leave& m) { tree.on_leave(from, m); }
   void on(PeerRef from, const wire::Orphaned& m) { tree.on_orphaned(from, m); }
@@ -89,6 +98,10 @@ struct Scribe::Parts {
   void on(PeerRef, const wire::GroupChangeReply& m) { administration.on_reply(m); }
   void on(PeerRef from, const wire::MulticastAck& m) { tracking.on_ack(from, m); }
   void on(PeerRef from, const wire::AckRequest& m) { tracking.on_request(from, m); }
+  void on(PeerRef from, const wire::MemberWords& m) { counts.on_words(from, m); }
+  void on(PeerRef from, const wire::PresenceUpdate& m) { counts.on_presence(from, m); }
+  void on(PeerRef from, const wire::LastRequest& m) { last.on_request(from, m); }
+  void on(PeerRef from, const wire::LastReply& m) { last.on_reply(from, m, roots.record(m.group)); }
   template <class OfPastry>
   void on(PeerRef, const OfPastry&) {
     ++core.counters.malformed;
@@ -98,6 +111,7 @@ struct Scribe::Parts {
   void watch() {
     remover.watch();
     collapse.watch();
+    counts.look();
   }
 
   // Users are told from the next tick on what came of a call of theirs.
@@ -115,6 +129,8 @@ struct Scribe::Parts {
   Requests requests;
   Administration administration;
   Repair repair;
+  MemberCounts counts;
+  LastMessages last;
   Relocations relocations;
   BottleneckRemover remover;
   PathCollapse collapse;
@@ -192,6 +208,25 @@ void Scribe::tree(const Id& group, PeerRef peer, TreeCompletion done) {
   parts_->tell_later();
 }
 
+void Scribe::members(const wire::GroupName& name, MemberCountCompletion done) {
+  parts_->requests.members(name, std::move(done));
+  parts_->tell_later();
+}
+
+void Scribe::watch(const Id& group, bool wanted) {
+  parts_->counts.watch(group, wanted);
+  parts_->counts.look();
+}
+
+std::optional<Presence> Scribe::presence(const Id& group) const {
+  return parts_->counts.shown(group);
+}
+
+void Scribe::last(const Id& group, LastCompletion done) {
+  parts_->last.ask(group, std::move(done));
+  parts_->tell_later();
+}
+
 void Scribe::depart() {
   Core& core = parts_->core;
   if (core.departing) return;
@@ -226,6 +261,8 @@ void Scribe::tick() {
   parts.remover.tick();
   parts.collapse.tick();
   parts.tree.tick();
+  parts.counts.tick();
+  parts.last.tick();
   parts.roots.tick();
   parts.ordering.tick();
   parts.tracking.tick();
@@ -239,13 +276,14 @@ void Scribe::tick() {
     parts.tracking.give_up_all();
   }
   flush();
-  parts.core.wake_at(std::min({maintenance ? parts.core.neighbors.next_deadline() : never,
-                               parts.tree.next_deadline(), parts.roots.next_deadline(),
-                               parts.ordering.next_deadline(), parts.tracking.next_deadline(),
-                               parts.dissemination.next_deadline(), parts.anycasts.next_deadline(),
-                               parts.requests.next_deadline(), parts.administration.next_deadline(),
-                               parts.relocations.next_deadline(), parts.remover.next_deadline(),
-                               parts.collapse.next_deadline(), parts.departure_deadline}));
+  parts.core.wake_at(std::min(
+      {maintenance ? parts.core.neighbors.next_deadline() : never, parts.tree.next_deadline(),
+       parts.roots.next_deadline(), parts.ordering.next_deadline(), parts.tracking.next_deadline(),
+       parts.dissemination.next_deadline(), parts.anycasts.next_deadline(),
+       parts.requests.next_deadline(), parts.administration.next_deadline(),
+       parts.relocations.next_deadline(), parts.remover.next_deadline(),
+       parts.collapse.next_deadline(), parts.counts.next_deadline(), parts.last.next_deadline(),
+       parts.departure_deadline}));
 }
 
 void Scribe::unreachable(PeerRef peer) {
@@ -296,6 +334,9 @@ std::optional<GroupView> Scribe::view(const Id& id) const {
   view.ordered = group->order != nullptr;
   view.position = Ordering::position(*group);
   view.access = group->list();
+  const MemberTally below = tally_of(*group, parts_->core.now());
+  view.below = {below.members, below.complete == 1};
+  if (const auto last = parts_->core.last.find(id)) view.last = last->stamp;
   return view;
 }
 
@@ -317,6 +358,8 @@ void Scribe::collect_peers(std::vector<PeerRef>& in_use) const {
   parts_->dissemination.collect_peers(in_use);
   parts_->requests.collect_peers(in_use);
   parts_->administration.collect_peers(in_use);
+  parts_->counts.collect_peers(in_use);
+  parts_->last.collect_peers(in_use);
   parts_->relocations.collect_peers(in_use);
   parts_->remover.collect_peers(in_use);
 }
@@ -414,8 +457,9 @@ ForwardAction Scribe::Parts::forward_join(PeerRef from, wire::Routed& message, P
     message.body = std::make_shared<const wire::RoutedBody>(std::move(onward));
     return ForwardAction::proceed;
   }
-  return tree.on_join(join, true) == Tree::Outcome::handled ? ForwardAction::stop
-                                                            : ForwardAction::proceed;
+  if (tree.on_join(join, true) != Tree::Outcome::handled) return ForwardAction::proceed;
+  last.on_join(join);
+  return ForwardAction::stop;
 }
 
 void Scribe::Parts::deliver(const wire::RoutedBody& body) {
@@ -432,6 +476,7 @@ void Scribe::Parts::deliver_join(const wire::GroupJoin& join) {
   ++core.counters.joins_received;
   roots.prepare_for_join(join.group);
   tree.on_join(join, false);
+  last.on_join(join);
 }
 
 // As the group's root, which serves it (`known`) or has found that nobody does.

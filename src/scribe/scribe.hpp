@@ -42,6 +42,8 @@ struct GroupView {
   bool ordered = false;
   wire::Position position;  // ordered: up to here this node has everything
   wire::AccessRef access;   // as far as this node knows; null: everybody may everything
+  MemberCount below;        // members in its subtree, itself included
+  wire::Position last;      // the stamp of the latest message that is here; none if there is none
 };
 
 class Scribe final : public pastry::Application {
@@ -73,6 +75,15 @@ class Scribe final : public pastry::Application {
   void set_access(const wire::GroupName& name, std::uint64_t expected, wire::AccessRef rights,
                   const TokenKey& key, StateCompletion done);
   void remove(const wire::GroupName& name, const TokenKey& key, StateCompletion done);
+  // How many members the group has, as its root knows.
+  void members(const wire::GroupName& name, MemberCountCompletion done);
+  // Of a group that this node is a member of: whether Events::presence is to tell of
+  // its members. Ends with the membership.
+  void watch(const Id& group, bool wanted);
+  // What watchers were told last; nothing before the first time.
+  std::optional<Presence> presence(const Id& group) const;
+  // The group's latest message, for a member of it. Done within Config::last_timeout.
+  void last(const Id& group, LastCompletion done);
   // One node's place in the tree: of the root (peer empty) or of this peer.
   void tree(const Id& group, PeerRef peer, TreeCompletion done);
   // Hands root states over and tells children to look for another parent, but

@@ -8,6 +8,7 @@
 #include "base/assert.hpp"
 #include "scribe/group_name.hpp"
 #include "scribe/load_rule.hpp"
+#include "scribe/membership.hpp"
 #include "scribe/ordering.hpp"
 #include "scribe/planted_bug.hpp"
 #include "scribe/roots.hpp"
@@ -61,6 +62,7 @@ void Tree::join(const wire::GroupName& name, const TokenKey& key, Completion don
   if (key) group->ensure_access().proof = core_.access.prove(id, wire::Right::join, key);
   if (group->in_tree() && !may_be_member(*group, id)) return fail_with(errc::denied);
   group->member = true;
+  core_.members_changed(id);
   waiting_joins_[id].push_back(std::move(done));
   if (group->in_tree()) {
     send_claim(*group, id);
@@ -77,6 +79,7 @@ void Tree::give_up_join(const Id& id) {
   Group* group = core_.find(id);
   CANOPY_ASSERT(group && group->member);
   group->member = false;
+  core_.members_changed(id);
   complete(id, group->refused_for_want_of_room ? errc::limit : errc::timed_out);
   prune(id);
 }
@@ -85,7 +88,9 @@ void Tree::leave(const Id& id) {
   Group* group = core_.find(id);
   if (!group || !group->member) return;
   group->member = false;
+  group->watching = false;
   core_.place_changed(id);
+  core_.members_changed(id);
   group->losses.reset();
   complete(id, errc::cancelled);
   send_claim(*group, id);
@@ -144,6 +149,9 @@ Tree::Outcome Tree::on_join(const wire::GroupJoin& join, bool may_pass_on) {
   }
   Child& child = group->children.adopt(join.child, join.nonce, core_.now());
   note_claim(*group, child, join);
+  if (child.nonce == join.nonce) {
+    take_tally(core_, *group, join.group, child, to_tally(join.below));
+  }
   ordering_.on_join(*group, join.group, join);
   if (group->in_tree()) {
     admit(*group, join.group, join.child);
@@ -181,19 +189,24 @@ bool Tree::has_room_for(const wire::GroupJoin& join, const Group& group) const {
 
 void Tree::acknowledge(Group& group, const Id& id, Child& child) {
   if (!child.acknowledged) {
-    core_.add_edge(child.peer, Side::parent_of, edge_below(group, id));
+    tell_path_if_changed(group, id);
+    core_.add_edge(child.peer, Side::parent_of, edge_below(group, id, child));
     child.acknowledged = child.answered_for = 1;
     core_.place_changed(id);
   }
   if (group.lost) group.lost->settled(child.peer);
-  core_.send(child.peer, wire::JoinAck{id, child.nonce, path_below(group),
-                                       Ordering::position(group), group.tracked, group.list()});
+  core_.members_changed(id);
+  core_.send(child.peer,
+             wire::JoinAck{id, child.nonce, path_below(group), Ordering::position(group),
+                           group.tracked, group.list(), to_wire(child.below),
+                           core_.last.newest(id)});
+  if (child.below.watched && group.shown.known) core_.send(child.peer, presence_of(group, id));
   ordering_.acknowledged(group, id);
 }
 
 void Tree::forget_acknowledgement(const Group& group, const Id& id, Child& child) {
   child.acknowledged = 0;
-  core_.neighbors.remove(child.peer, Side::parent_of, {id, group.told_path_hash});
+  core_.neighbors.remove(child.peer, Side::parent_of, edge_below(group, id, child));
 }
 
 void Tree::remove_child(Group& group, const Id& id, PeerRef peer) {
@@ -202,6 +215,7 @@ void Tree::remove_child(Group& group, const Id& id, PeerRef peer) {
   group.children.remove(peer);
   if (group.access) group.access->proofs.erase(peer);
   core_.place_changed(id);
+  core_.members_changed(id);
   ordering_.child_removed(group, peer);
 }
 
@@ -224,8 +238,9 @@ void Tree::adopt_old_root(const Id& id, PeerRef peer) {
   if (group->lost) group->lost->root_settled();
   if (group->children.contains(peer)) return;
   // An edge from the start, so that heartbeats find out if its JOIN never comes.
-  core_.add_edge(peer, Side::parent_of, edge_below(*group, id));
+  tell_path_if_changed(*group, id);
   Child& child = group->children.adopt(peer, 0, core_.now());
+  core_.add_edge(peer, Side::parent_of, edge_below(*group, id, child));
   child.acknowledged = child.answered_for = child.cleared = 1;
   child.claim = static_cast<std::uint32_t>(wire::Claim::carries);  // until its JOIN says more
   if (group->lost) group->lost->settled(peer);
@@ -322,9 +337,11 @@ void Tree::on_join_ack(PeerRef from, const wire::JoinAck& ack) {
     if (!loop && from != group->parent()) part_with_parent(*group, id, ack.nonce);
   }
   const bool had_parent = group->parent() == from;
+  if (had_parent) set_told(core_, *group, id, to_tally(ack.counted));
   switch (group->on_join_ack(from, ack.nonce, path, core_.self)) {
     case AckVerdict::attached: {
       join_timers_.cancel(id);
+      group->told = to_tally(ack.counted);
       core_.add_edge(from, Side::child_of, edge_above(*group, id));
       group->answered_from = ack.position ? ack.position : ack.tracked;
       group->tracked = std::max(group->tracked, ack.tracked);
@@ -341,10 +358,12 @@ void Tree::on_join_ack(PeerRef from, const wire::JoinAck& ack) {
     case AckVerdict::path_changed:
       path_changed(*group, id, path_before);
       take_list(*group, id, ack.access);
+      core_.members_changed(id);
       check_membership(id);
       break;
     case AckVerdict::unchanged:
       take_list(*group, id, ack.access);
+      core_.members_changed(id);
       check_membership(id);
       break;
     case AckVerdict::surplus: send_leave(from, id, ack.nonce); break;
@@ -372,6 +391,7 @@ void Tree::refuse_pending_ancestors(Group& group, const Id& id) {
 void Tree::settled(const Id& id, bool path_changed) {
   Group* group = core_.find(id);
   CANOPY_ASSERT(group && group->in_tree());
+  core_.members_changed(id);
   if (path_changed) tell_children_path(*group, id);
   for (const PeerRef peer : group->children.peers()) {
     const Child& child = *group->children.find(peer);
@@ -433,6 +453,8 @@ void Tree::tell_end(const Id& id, boost::system::error_code error) {
     core_.upcalls.call([&events = core_.events, id, error] { events.detached(id, error); });
   }
   group->member = false;
+  group->watching = false;
+  core_.members_changed(id);
 }
 
 // --- Leaving ---
@@ -504,6 +526,8 @@ void Tree::prune(const Id& id) {
     send_leave(group->parent(), id, group->join_nonce(), wire::LeaveReason::gone);
   }
   say_farewell(*group, id);
+  core_.members_changed(id);
+  core_.last.forget(id);
   core_.groups.erase(id);
 }
 
@@ -514,11 +538,14 @@ void Tree::on_leave(PeerRef from, const wire::Leave& leave) {
   if (!child) {
     const bool lost = group->lost && group->lost->contains(from, core_.now());
     if (lost) tracking_.child_left(*group, from, leave);
+    if (lost) core_.members_changed(leave.group);
     return;
   }
   if (earlier(leave.nonce, child->nonce)) return;
   const bool answered_for = child->answered_for;
+  const bool member_left = child->below.itself && leave.reason == wire::LeaveReason::gone;
   remove_child(*group, leave.group, from);
+  if (member_left) core_.members_changed(leave.group, from);
   if (answered_for) tracking_.child_left(*group, from, leave);
   if (planted_bug != PlantedBug::leave_not_pruned) prune(leave.group);
 }

@@ -66,8 +66,8 @@ class Tree {
   void give_up_parent(const Id& id, PeerRef peer);
   void parent_failed(const Id& id, PeerRef peer);
   void child_lost(PeerRef peer);
-  // One edge only, by repair.
-  void strike_child(const Id& id, PeerRef peer);
+  // One edge only: the child is dead, or found by repair to be none.
+  void strike_child(const Id& id, PeerRef peer, Loss loss);
   void tell_path(PeerRef child, const Id& id);
 
   // --- For Roots ---
@@ -130,7 +130,8 @@ class Tree {
   void end_membership(const Id& id, errc reason);
   void on_denied(const Id& id);
   void dropped_by_parent(Group& group, const Id& id);
-  std::uint64_t edge_hash(const Group& group, const wire::Peers& path) const;
+  // Of the edge to this child, as told_path_hash is another than before.
+  void change_path_hash(const Group& group, const Id& id, const Child& child, std::uint64_t before);
   bool has_too_many_entries(const Group& group, PeerRef child) const;
 
   void send_leave(PeerRef to, const Id& id, std::uint32_t nonce);
@@ -140,7 +141,7 @@ class Tree {
   wire::Peers nearest(const wire::Peers& path) const;
   wire::Peers path_below(const Group& group) const;
   Edge edge_above(const Group& group, const Id& id) const;  // to the parent
-  Edge edge_below(Group& group, const Id& id);              // to each child
+  void tell_path_if_changed(Group& group, const Id& id);
   void path_changed(Group& group, const Id& id, const wire::Peers& before);
   void tell_children_path(Group& group, const Id& id);
   void forget_parent(const Group& group, const Id& id);

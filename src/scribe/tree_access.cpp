@@ -8,6 +8,7 @@
 // of an edge have the same list, heartbeats find out, as with the path.
 #include <utility>
 
+#include "scribe/membership.hpp"
 #include "scribe/ordering.hpp"
 #include "scribe/planted_bug.hpp"
 #include "scribe/roots.hpp"
@@ -39,7 +40,9 @@ wire::GroupJoin Tree::make_join(const Group& group, const Id& id, std::uint32_t 
                        entries,
                        Ordering::position(group),
                        claim_of(group),
-                       nullptr};
+                       nullptr,
+                       to_wire(tally_of(group, core_.now())),
+                       core_.last.newest(id)};
   if (group.member) join.proof = group.proof();
   return join;
 }
@@ -102,11 +105,11 @@ void Tree::take_list(Group& group, const Id& id, const wire::AccessRef& list) {
   if (group.parent()) {
     core_.neighbors.change(group.parent(), Side::child_of, above, edge_above(group, id));
   }
-  const Edge before{id, group.told_path_hash};
-  group.told_path_hash = edge_hash(group, path_below(group));
+  const std::uint64_t before = group.told_path_hash;
+  group.told_path_hash = edge_hash(core_, group, path_below(group));
   for (const Child& child : group.children) {
     if (!child.acknowledged) continue;
-    core_.neighbors.change(child.peer, Side::parent_of, before, {id, group.told_path_hash});
+    change_path_hash(group, id, child, before);
     core_.send(child.peer, wire::AccessUpdate{id, list});
   }
   doubt_children(group, id);

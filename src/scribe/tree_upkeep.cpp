@@ -4,15 +4,12 @@
 
 #include <canopy/error.hpp>
 
+#include "scribe/membership.hpp"
 #include "scribe/tree.hpp"
 
 namespace canopy::scribe {
 
 // --- The path from the root ---
-
-std::uint64_t Tree::edge_hash(const Group& group, const wire::Peers& path) const {
-  return path_hash(path, core_.env.peers()) ^ access_hash(group.list());
-}
 
 void Tree::on_root_path(PeerRef from, const wire::RootPathUpdate& update) {
   Group* group = core_.find(update.group);
@@ -42,34 +39,41 @@ wire::Peers Tree::path_below(const Group& group) const {
 }
 
 Edge Tree::edge_above(const Group& group, const Id& id) const {
-  return {id, edge_hash(group, group.root_path())};
+  return scribe::edge_above(core_, group, id, group.root_path());
 }
 
 // The path may have changed since the children were told one: they are told
-// first, since the edges to all of them have the same hash.
-Edge Tree::edge_below(Group& group, const Id& id) {
-  if (group.told_path_hash != edge_hash(group, path_below(group))) {
+// before there is another, since the edges to all of them have the same hash.
+void Tree::tell_path_if_changed(Group& group, const Id& id) {
+  if (group.told_path_hash != edge_hash(core_, group, path_below(group))) {
     tell_children_path(group, id);
   }
-  return {id, group.told_path_hash};
 }
 
 void Tree::path_changed(Group& group, const Id& id, const wire::Peers& before) {
-  core_.neighbors.change(group.parent(), Side::child_of, {id, edge_hash(group, before)},
-                         edge_above(group, id));
+  core_.neighbors.change(group.parent(), Side::child_of,
+                         scribe::edge_above(core_, group, id, before), edge_above(group, id));
   tell_children_path(group, id);
 }
 
 void Tree::tell_children_path(Group& group, const Id& id) {
   if (!group.in_tree()) return;
   const wire::Peers path = path_below(group);
-  const Edge before{id, group.told_path_hash};
-  group.told_path_hash = edge_hash(group, path);
+  const std::uint64_t before = group.told_path_hash;
+  group.told_path_hash = edge_hash(core_, group, path);
   for (const Child& child : group.children) {
     if (!child.acknowledged) continue;
-    core_.neighbors.change(child.peer, Side::parent_of, before, {id, group.told_path_hash});
+    change_path_hash(group, id, child, before);
     core_.send(child.peer, wire::RootPathUpdate{id, path});
   }
+}
+
+void Tree::change_path_hash(const Group& group, const Id& id, const Child& child,
+                            std::uint64_t before) {
+  const Edge edge = edge_below(group, id, child);
+  Edge old = edge;
+  old.path_hash = before;
+  core_.neighbors.change(child.peer, Side::parent_of, old, edge);
 }
 
 void Tree::tell_path(PeerRef child, const Id& id) {
@@ -135,13 +139,15 @@ void Tree::child_lost(PeerRef peer) {
   for (const auto& [id, group] : core_.groups) {
     if (group.children.contains(peer)) ids.push_back(id);
   }
-  for (const Id& id : ids) strike_child(id, peer);
+  for (const Id& id : ids) strike_child(id, peer, Loss::failed);
 }
 
-void Tree::strike_child(const Id& id, PeerRef peer) {
+void Tree::strike_child(const Id& id, PeerRef peer, Loss loss) {
   Group* group = core_.find(id);
-  if (!group || !group->children.contains(peer)) return;
+  const Child* child = group ? group->children.find(peer) : nullptr;
+  if (!child) return;
   ++core_.counters.children_struck;
+  if (child->below.itself && loss == Loss::failed) core_.members_changed(id, peer);
   lose_child(*group, id, peer);
   prune(id);
 }
@@ -183,6 +189,8 @@ void Tree::depart() {
     Group& group = *core_.find(id);
     join_timers_.cancel(id);
     group.member = false;
+    group.watching = false;
+    core_.members_changed(id);
     complete(id, errc::shutting_down);
     for (const PeerRef peer : group.children.peers()) send_off(group, id, peer);
     prune(id);

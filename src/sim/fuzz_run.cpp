@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "sim/fuzz_plan.hpp"
 #include "sim/order_checker.hpp"
 #include "sim/plane.hpp"
+#include "sim/presence_checker.hpp"
 #include "sim/track_checker.hpp"
 #include "sim/transit_stub.hpp"
 
@@ -66,6 +68,7 @@ class FuzzRun final : public Observer {
   void gap(NodeIndex node, const Id& group, const scribe::Missed& missed) override;
   void multicast(NodeIndex node, const wire::Multicast& message) override;
   void detached(NodeIndex node, const Id& group, boost::system::error_code reason) override;
+  void presence(NodeIndex node, const Id& group, const scribe::Presence& presence) override;
 
  private:
   using Received = std::pair<NodeIndex, std::uint64_t>;  // node, its incarnation
@@ -102,7 +105,10 @@ class FuzzRun final : public Observer {
   Findings judge_loads();
   std::vector<Id> telling_keys(const RingOrder& ring) const;
   void judge_activation(NodeIndex node);
+  std::size_t members_of(const RingOrder& ring, std::uint32_t group) const;
+  Findings judge_members(const RingOrder& ring) const;
   void publish_and_judge();
+  void judge_last(const std::map<std::uint32_t, wire::MessageId>& published);
   void find(std::string finding);
   std::string hex(NodeIndex node) const;
 
@@ -118,6 +124,7 @@ class FuzzRun final : public Observer {
   std::map<wire::MessageId, std::map<Received, unsigned>> received_;
   OrderChecker order_;
   TrackChecker track_;
+  PresenceChecker presence_;
   Random track_random_;  // of its own: the rest of the run stays as it is
   std::unique_ptr<FuzzAccess> access_;
   MonoTime forgetful_until_{};
@@ -246,6 +253,7 @@ void FuzzRun::stop(const Act& act) {
     }
     memberships_[node].clear();
     track_.stopped(process(node));
+    presence_.stopped(process(node));
     if (act.kind == ActKind::crash) {
       simulation_->crash(node);
     } else {
@@ -330,6 +338,7 @@ void FuzzRun::use_group(const Act& act) {
     case ActKind::leave_group:
       if (memberships_[node].erase(act.other) == 0) return;
       track_.left(process(node), group_id(act.other));
+      presence_.ended(process(node), group_id(act.other));
       scribe.leave(group_id(act.other));
       return order_.left(process(node), group_id(act.other));
     case ActKind::burst:
@@ -344,8 +353,15 @@ void FuzzRun::join_group(NodeIndex node, std::uint32_t group) {
   simulation_->peer(node).scribe().join(
       group_name(group),
       [this, node, member = process(node), group](boost::system::error_code error) {
-        if (!error) return track_.joined(member, group_id(group));
+        if (!error) {
+          if (PresenceChecker::watches(node, group)) {
+            presence_.began(member, group_id(group));
+            simulation_->peer(node).scribe().watch(group_id(group), true);
+          }
+          return track_.joined(member, group_id(group));
+        }
         track_.left(member, group_id(group));
+        presence_.ended(member, group_id(group));
         order_.left(member, group_id(group));
         // It may have joined again since it left.
         if (error != errc::cancelled) memberships_[node].erase(group);
@@ -539,6 +555,10 @@ void FuzzRun::multicast(NodeIndex node, const wire::Multicast& message) {
   if (times == 2) find(fmt::format("{} got a multicast twice", hex(node)));
 }
 
+void FuzzRun::presence(NodeIndex node, const Id& group, const scribe::Presence& presence) {
+  presence_.told(process(node), group, presence);
+}
+
 std::vector<Id> FuzzRun::telling_keys(const RingOrder& ring) const {
   std::vector<Id> keys;
   for (std::size_t i = 0; i < ring.size(); ++i) {
@@ -566,6 +586,23 @@ Findings FuzzRun::judge() {
       findings.push_back(fmt::format("{} is not in the tree of {}", hex(node), group));
     }
   }
+  return findings.empty() ? judge_members(ring) : findings;
+}
+
+std::size_t FuzzRun::members_of(const RingOrder& ring, std::uint32_t group) const {
+  return static_cast<std::size_t>(std::ranges::count_if(ring.members(), [&](const auto& member) {
+    return memberships_[member.node].contains(group);
+  }));
+}
+
+Findings FuzzRun::judge_members(const RingOrder& ring) const {
+  Findings findings;
+  for (std::uint32_t group = 0; group < plan_.groups; ++group) {
+    for (std::string& finding :
+         presence_.judge(*simulation_, group_id(group), members_of(ring, group))) {
+      findings.push_back(std::move(finding));
+    }
+  }
   return findings;
 }
 
@@ -576,7 +613,11 @@ Findings FuzzRun::judge_loads() {
   const auto look = [this] {
     const RingOrder ring = running_nodes(*simulation_);
     Findings findings = check_degrees(*simulation_, ring);
-    return findings.empty() ? check_paths(*simulation_, ring) : findings;
+    if (findings.empty()) findings = check_paths(*simulation_, ring);
+    for (std::uint32_t group = 0; findings.empty() && group < plan_.groups; ++group) {
+      findings = PresenceChecker::judge_certainty(*simulation_, group_id(group));
+    }
+    return findings;
   };
   const MonoTime until = simulation_->now() + 4min;
   Findings findings = look();
@@ -606,17 +647,19 @@ void FuzzRun::settle() {
 void FuzzRun::publish_and_judge() {
   received_.clear();
   const RingOrder ring = running_nodes(*simulation_);
+  std::map<std::uint32_t, wire::MessageId> published;
   for (std::uint32_t group = 0; group < plan_.groups; ++group) {
     const NodeIndex publisher = ring[random_.below(ring.size())].node;
     const auto result = std::make_shared<wire::Reach>();
     publish_tracked(publisher, group, "last news",
-                    [result](const scribe::PublishOutcome& told) { *result = told.reach; });
+                    [&published, group, result](const scribe::PublishOutcome& told) {
+                      *result = told.reach;
+                      if (!told.error) published[group] = told.id;
+                    });
     run_until(simulation_->now() + 10s);
     std::size_t reached = 0;
     for (const auto& [id, receivers] : received_) reached += receivers.size();
-    const auto members = static_cast<std::size_t>(std::count_if(
-        ring.members().begin(), ring.members().end(),
-        [&](const auto& member) { return memberships_[member.node].contains(group); }));
+    const std::size_t members = members_of(ring, group);
     if (reached != members) {
       find(fmt::format("a message to group {} from {} reached {} of {} members", group,
                        hex(publisher), reached, members));
@@ -628,6 +671,38 @@ void FuzzRun::publish_and_judge() {
                        result->complete ? "" : ", not all"));
     }
     received_.clear();
+  }
+  judge_last(published);
+}
+
+// A root dies: still who joins can have what was published last.
+void FuzzRun::judge_last(const std::map<std::uint32_t, wire::MessageId>& published) {
+  const Id killed = group_id(static_cast<std::uint32_t>(track_random_.below(plan_.groups)));
+  const RingOrder before = running_nodes(*simulation_);
+  for (const auto& [id, node] : before.members()) {
+    const auto view = simulation_->peer(node).scribe().view(killed);
+    if (!view || !view->root) continue;
+    memberships_[node].clear();
+    presence_.stopped(process(node));
+    simulation_->crash(node);
+  }
+  run_until(simulation_->now() + 3min);
+  const RingOrder ring = running_nodes(*simulation_);
+  for (const auto& [group, id] : published) {
+    const auto newcomer = std::ranges::find_if(ring.members(), [&](const auto& member) {
+      return !memberships_[member.node].contains(group);
+    });
+    if (newcomer == ring.members().end() || members_of(ring, group) == 0) continue;
+    const NodeIndex node = newcomer->node;
+    join_group(node, group);
+    run_until(simulation_->now() + 30s);
+    const auto found = std::make_shared<std::optional<wire::Multicast>>();
+    simulation_->peer(node).scribe().last(
+        group_id(group), [found](const std::optional<wire::Multicast>& last) { *found = last; });
+    run_until(simulation_->now() + 10s);
+    if (!*found || (**found).id != id) {
+      find(fmt::format("{} cannot have the last message of group {}", hex(node), group));
+    }
   }
 }
 

@@ -5,9 +5,10 @@
 // Always: no member gets a message twice, ordered groups keep their promises
 // (order_checker.hpp), and so do tracked publishes (track_checker.hpp). Once faults have ended and
 // time to mend has passed: leaf sets exact, one deliverer per key (ties included), trees acyclic
-// and reaching every member, nobody with too many children or in the way of one alone, and what is
-// published then reaches every member once. The judgement uses global knowledge, never the
-// protocol's.
+// and reaching every member, nobody with too many children or in the way of one alone, roots and
+// watchers know how many members there are (presence_checker.hpp), what is published then reaches
+// every member once, and after the death of a root can still be asked for as the last message. The
+// judgement uses global knowledge, never the protocol's.
 #pragma once
 
 #include <cstdint>

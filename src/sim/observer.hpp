@@ -5,6 +5,7 @@
 #include <boost/system/error_code.hpp>
 
 #include "base/id.hpp"
+#include "scribe/events.hpp"
 #include "scribe/order_item.hpp"
 #include "sim/network.hpp"
 #include "wire/message.hpp"
@@ -20,6 +21,7 @@ class Observer {
   // Upcalls of Scribe to the members on a node.
   virtual void multicast(NodeIndex /*node*/, const wire::Multicast& /*message*/) {}
   virtual void gap(NodeIndex /*node*/, const Id& /*group*/, const scribe::Missed& /*missed*/) {}
+  virtual void presence(NodeIndex /*node*/, const Id& /*group*/, const scribe::Presence&) {}
   virtual bool anycast(NodeIndex /*node*/, const wire::Anycast& /*message*/) { return true; }
   virtual void detached(NodeIndex /*node*/, const Id& /*group*/,
                         boost::system::error_code /*reason*/) {}

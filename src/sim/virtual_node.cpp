@@ -27,6 +27,10 @@ void VirtualNode::gap(const Id& group, const scribe::Missed& missed) {
   for (Observer* observer : simulation_.observers_) observer->gap(index_, group, missed);
 }
 
+void VirtualNode::presence(const Id& group, const scribe::Presence& presence) {
+  for (Observer* observer : simulation_.observers_) observer->presence(index_, group, presence);
+}
+
 bool VirtualNode::anycast(const wire::Anycast& message) {
   bool taken = true;
   for (Observer* observer : simulation_.observers_) {

@@ -38,6 +38,7 @@ class VirtualNode final : public wire::Env, public scribe::Events {
   // scribe::Events
   void multicast(const wire::Multicast& message) override;
   void gap(const Id& group, const scribe::Missed& missed) override;
+  void presence(const Id& group, const scribe::Presence& presence) override;
   bool anycast(const wire::Anycast& message) override;
   void detached(const Id& group, boost::system::error_code reason) override;
 

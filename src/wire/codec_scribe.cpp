@@ -47,6 +47,39 @@ bool has_content(const Reach& reach) {
   return reach.members != 0 || reach.complete || !reach.unreachable.empty() || reach.more != 0;
 }
 
+// Not at all if the node does not say.
+template <class Proto>
+void put_membership(Proto& to, const Membership& from, overlay::Membership* (Proto::*field)()) {
+  if (from == Membership{}) return;
+  overlay::Membership& put = *(to.*field)();
+  put.set_members(from.members);
+  put.set_complete(from.complete);
+  put.set_itself(from.itself);
+  put.set_watched(from.watched);
+}
+
+Membership membership(const overlay::Membership& from) {
+  return {from.members(), from.complete(), from.itself(), from.watched()};
+}
+
+template <class Proto>
+void put_changes(Writer& writer, Proto& to, const MemberChanges& from) {
+  const bool none =
+      from.joined.empty() && from.left.empty() && from.more_joined == 0 && from.more_left == 0;
+  if (none) return;
+  overlay::MemberChanges& put = *to.mutable_changes();
+  writer.put_list(put.mutable_joined(), from.joined, limit::member_names);
+  writer.put_list(put.mutable_left(), from.left, limit::member_names);
+  put.set_more_joined(from.more_joined);
+  put.set_more_left(from.more_left);
+}
+
+MemberChanges changes(Reader& reader, const overlay::MemberChanges& from) {
+  return {reader.list<PeerRef>(from.joined(), limit::member_names, "joined"),
+          reader.list<PeerRef>(from.left(), limit::member_names, "left"), from.more_joined(),
+          from.more_left()};
+}
+
 }  // namespace
 
 overlay::GroupJoin to_proto(Writer& writer, const GroupJoin& from) {
@@ -60,6 +93,8 @@ overlay::GroupJoin to_proto(Writer& writer, const GroupJoin& from) {
   writer.put_position(from.position, [&] { return to.mutable_position(); });
   to.set_claim(static_cast<std::uint32_t>(from.claim));
   writer.put_shared(from.proof, [&] { return to.mutable_proof(); });
+  put_membership(to, from.below, &overlay::GroupJoin::mutable_below);
+  writer.put_position(from.last, [&] { return to.mutable_last(); });
   return to;
 }
 GroupJoin from_proto(Reader& reader, const overlay::GroupJoin& from) {
@@ -73,6 +108,8 @@ GroupJoin from_proto(Reader& reader, const overlay::GroupJoin& from) {
   to.position = reader.position(from.position());
   to.claim = reader.enumeration(from.claim(), Claim::none, Claim::member);
   to.proof = reader.proof(from.proof(), from.has_proof());
+  to.below = membership(from.below());
+  to.last = reader.position(from.last());
   return to;
 }
 
@@ -148,6 +185,7 @@ overlay::TreeRequest to_proto(Writer& writer, const TreeRequest& from) {
   to.set_nonce(from.nonce);
   writer.put_group(to, from.group);
   writer.put(to.mutable_origin(), from.origin);
+  to.set_brief(from.brief);
   return to;
 }
 TreeRequest from_proto(Reader& reader, const overlay::TreeRequest& from) {
@@ -155,6 +193,7 @@ TreeRequest from_proto(Reader& reader, const overlay::TreeRequest& from) {
   to.nonce = from.nonce();
   to.group = reader.group(from);
   to.origin = reader.needed_peer(from.origin(), from.has_origin(), "origin");
+  to.brief = from.brief();
   return to;
 }
 
@@ -183,6 +222,8 @@ overlay::JoinAck to_proto(Writer& writer, const JoinAck& from) {
   writer.put_position(from.position, [&] { return to.mutable_position(); });
   writer.put_position(from.tracked, [&] { return to.mutable_tracked(); });
   writer.put_shared(from.access, [&] { return to.mutable_access(); });
+  put_membership(to, from.counted, &overlay::JoinAck::mutable_counted);
+  writer.put_position(from.last, [&] { return to.mutable_last(); });
   return to;
 }
 JoinAck from_proto(Reader& reader, const overlay::JoinAck& from) {
@@ -193,6 +234,8 @@ JoinAck from_proto(Reader& reader, const overlay::JoinAck& from) {
   to.position = reader.position(from.position());
   to.tracked = reader.position(from.tracked());
   to.access = reader.access(from.access(), from.has_access());
+  to.counted = membership(from.counted());
+  to.last = reader.position(from.last());
   return to;
 }
 
@@ -265,6 +308,7 @@ overlay::Multicast to_proto(Writer& writer, const Multicast& from) {
   to.set_key(bytes_of(from.key));
   to.set_ack_within_ms(from.tracking.within_ms);
   writer.put_position(from.tracking.round, [&] { return to.mutable_round(); });
+  to.set_reign(from.reign);
   writer.body = from.body;
   return to;
 }
@@ -281,6 +325,7 @@ Multicast from_proto(Reader& reader, const overlay::Multicast& from) {
   to.key = Buffer::copy_of(from.key());
   to.body = reader.body;
   to.tracking = {from.ack_within_ms(), reader.position(from.round())};
+  to.reign = from.reign();
   return to;
 }
 
@@ -290,6 +335,7 @@ overlay::TreeHeartbeat to_proto(Writer&, const TreeHeartbeat& from) {
   to.set_parent_count(from.parent_count);
   to.set_child_hash(from.child_hash);
   to.set_child_count(from.child_count);
+  to.set_parent_words(from.parent_words);
   return to;
 }
 TreeHeartbeat from_proto(Reader&, const overlay::TreeHeartbeat& from) {
@@ -298,6 +344,7 @@ TreeHeartbeat from_proto(Reader&, const overlay::TreeHeartbeat& from) {
   to.parent_count = from.parent_count();
   to.child_hash = from.child_hash();
   to.child_count = from.child_count();
+  to.parent_words = from.parent_words();
   return to;
 }
 
@@ -448,6 +495,7 @@ overlay::TreeReply to_proto(Writer& writer, const TreeReply& from) {
   to.set_more_children(from.more_children);
   to.set_round_trip_us(from.round_trip_us);
   writer.put_position(from.position, [&] { return to.mutable_position(); });
+  put_membership(to, from.below, &overlay::TreeReply::mutable_below);
   return to;
 }
 TreeReply from_proto(Reader& reader, const overlay::TreeReply& from) {
@@ -462,6 +510,7 @@ TreeReply from_proto(Reader& reader, const overlay::TreeReply& from) {
   to.more_children = from.more_children();
   to.round_trip_us = from.round_trip_us();
   to.position = reader.position(from.position());
+  to.below = membership(from.below());
   return to;
 }
 
@@ -653,6 +702,81 @@ GroupChangeReply from_proto(Reader& reader, const overlay::GroupChangeReply& fro
   to.group = reader.id(from.group(), "group");
   to.error = reader.number<std::uint16_t>(from.error(), "error");
   to.states = reader.list<GroupState>(from.states(), limit::states, "states");
+  return to;
+}
+
+overlay::MemberWords to_proto(Writer& writer, const MemberWords& from) {
+  overlay::MemberWords to;
+  writer.check(from.words.size() <= limit::groups);
+  for (const MemberWord& word : from.words) {
+    overlay::MemberWord& put = *to.add_words();
+    put.set_group(bytes_of(word.group));
+    put_membership(put, word.below, &overlay::MemberWord::mutable_below);
+    put_changes(writer, put, word.changes);
+  }
+  to.set_again(from.again);
+  return to;
+}
+MemberWords from_proto(Reader& reader, const overlay::MemberWords& from) {
+  MemberWords to;
+  if (static_cast<std::size_t>(from.words_size()) > limit::groups) {
+    reader.fail(fmt::format("words are {}, more than {}", from.words_size(), limit::groups));
+    return to;
+  }
+  for (const overlay::MemberWord& word : from.words()) {
+    to.words.push_back({reader.id(word.group(), "group"), membership(word.below()),
+                        changes(reader, word.changes())});
+  }
+  to.again = from.again();
+  return to;
+}
+
+overlay::PresenceUpdate to_proto(Writer& writer, const PresenceUpdate& from) {
+  overlay::PresenceUpdate to;
+  to.set_group(bytes_of(from.group));
+  to.set_members(from.members);
+  to.set_complete(from.complete);
+  put_changes(writer, to, from.changes);
+  return to;
+}
+PresenceUpdate from_proto(Reader& reader, const overlay::PresenceUpdate& from) {
+  return {reader.id(from.group(), "group"), from.members(), from.complete(),
+          changes(reader, from.changes())};
+}
+
+overlay::LastRequest to_proto(Writer&, const LastRequest& from) {
+  overlay::LastRequest to;
+  to.set_group(bytes_of(from.group));
+  return to;
+}
+LastRequest from_proto(Reader& reader, const overlay::LastRequest& from) {
+  return {reader.id(from.group(), "group")};
+}
+
+overlay::LastReply to_proto(Writer& writer, const LastReply& from) {
+  overlay::LastReply to;
+  to.set_group(bytes_of(from.group));
+  writer.put_position(from.stamp, [&] { return to.mutable_stamp(); });
+  to.set_found(from.found);
+  to.set_hint(from.hint);
+  if (from.id != MessageId{}) writer.put(to.mutable_id(), from.id);
+  to.set_epoch(from.epoch);
+  to.set_sequence(from.sequence);
+  to.set_reign(from.reign);
+  writer.body = from.body;
+  return to;
+}
+LastReply from_proto(Reader& reader, const overlay::LastReply& from) {
+  LastReply to;
+  to.group = reader.id(from.group(), "group");
+  to.stamp = reader.position(from.stamp());
+  to.found = from.found();
+  to.hint = from.hint();
+  if (from.has_id()) reader.get(to.id, from.id(), "id");
+  to.epoch = from.epoch();
+  to.sequence = from.sequence();
+  to.reign = from.reign();
+  to.body = reader.body;
   return to;
 }
 

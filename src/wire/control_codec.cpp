@@ -165,6 +165,19 @@ struct Decoder {
     return out;
   }
 
+  template <class List>
+  std::vector<MemberName> member_names(const List& in) {
+    std::vector<MemberName> out;
+    out.reserve(static_cast<std::size_t>(in.size()));
+    for (const pb::MemberName& one : in) out.push_back({id(one.id()), one.name()});
+    return out;
+  }
+
+  Presence presence(const pb::Presence& in) {
+    return {in.members(),     in.complete(), member_names(in.joined()), member_names(in.left()),
+            in.more_joined(), in.more_left()};
+  }
+
   Content content(const Frame& frame) {
     auto decoded = decode_content(frame.body, frame.body.size());
     if (decoded) return std::move(*decoded);
@@ -215,6 +228,15 @@ void put(pb::BridgeName& out, const Named& in) {
   out.set_queue(in.queue);
 }
 
+template <class List>
+void put(List& out, const std::vector<MemberName>& in) {
+  for (const MemberName& name : in) {
+    pb::MemberName& added = *out.Add();
+    added.set_id(bytes_of(name.id));
+    added.set_name(name.name);
+  }
+}
+
 void put(pb::BridgeCounts& out, const BridgeCounts& in) {
   out.set_sent(in.sent);
   out.set_duplicates(in.duplicates);
@@ -260,6 +282,8 @@ class RequestWriter {
     out.set_name(in.group.name);
     out.set_creator(in.group.creator);
     out.set_token(in.token);
+    out.set_presence(in.presence);
+    out.set_last(in.last);
     return Buffer();
   }
   Result operator()(const GetAccess& in) { return put(*out_.mutable_access(), in.group), Buffer(); }
@@ -275,6 +299,9 @@ class RequestWriter {
     put(*out_.mutable_delete_group()->mutable_group(), in.group);
     out_.mutable_delete_group()->set_token(in.token);
     return Buffer();
+  }
+  Result operator()(const GetMembers& in) {
+    return put(*out_.mutable_members(), in.group), Buffer();
   }
   Result operator()(const Publish& in) {
     pb::Publish& publish = *out_.mutable_publish();
@@ -421,6 +448,7 @@ class AnswerWriter {
     out.set_epoch(in.epoch);
     out.set_position(in.position);
     out.set_anycast(in.anycast);
+    out.set_last(in.last);
     return encode_content(in.content.headers, in.content.payload.view(), in.content.payload.size());
   }
   Result operator()(const Gap& in) {
@@ -448,6 +476,24 @@ class AnswerWriter {
     }
     return Buffer();
   }
+  Result operator()(const MemberCount& in) {
+    pb::MemberCount& out = *out_.mutable_members();
+    put(*out.mutable_group(), in.group);
+    out.set_members(in.members);
+    out.set_complete(in.complete);
+    return Buffer();
+  }
+  Result operator()(const Presence& in) {
+    pb::Presence& out = *out_.mutable_presence();
+    out.set_members(in.members);
+    out.set_complete(in.complete);
+    put(*out.mutable_joined(), in.joined);
+    put(*out.mutable_left(), in.left);
+    out.set_more_joined(in.more_joined);
+    out.set_more_left(in.more_left);
+    return Buffer();
+  }
+  Result operator()(const NoLast&) { return out_.mutable_no_last(), Buffer(); }
   Result operator()(const QueueAnswer& in) {
     out_.mutable_queue_answer()->set_status(in.status);
     if (in.body.size() > queue_part_bytes_max) return make_error_code(errc::too_large);
@@ -511,7 +557,10 @@ Decoded<RequestEnvelope> decode_request(const Frame& frame) {
                            in.create().token()};
       break;
     case pb::Request::kJoin:
-      out.request = Join{{in.join().name(), in.join().creator()}, in.join().token()};
+      out.request = Join{{in.join().name(), in.join().creator()},
+                         in.join().token(),
+                         in.join().presence(),
+                         in.join().last()};
       break;
     case pb::Request::kAccess: out.request = GetAccess{Decoder::group_name(in.access())}; break;
     case pb::Request::kSetAccess:
@@ -523,6 +572,7 @@ Decoded<RequestEnvelope> decode_request(const Frame& frame) {
       out.request =
           DeleteGroup{Decoder::group_name(in.delete_group().group()), in.delete_group().token()};
       break;
+    case pb::Request::kMembers: out.request = GetMembers{Decoder::group_name(in.members())}; break;
     case pb::Request::kCancel: out.request = Cancel{}; break;
     case pb::Request::kPublish:
       if (in.publish().ack() > static_cast<std::uint32_t>(AckMode::members))
@@ -585,8 +635,12 @@ Decoded<AnswerEnvelope> decode_answer(const Frame& frame) {
                           decoder.id(in.joined().group_id()), decoder.mode(in.joined().mode())};
       break;
     case pb::Answer::kMessage:
-      out.answer = Message{decoder.message_id(in.message().id()), in.message().epoch(),
-                           in.message().position(), in.message().anycast(), decoder.content(frame)};
+      out.answer = Message{decoder.message_id(in.message().id()),
+                           in.message().epoch(),
+                           in.message().position(),
+                           in.message().anycast(),
+                           decoder.content(frame),
+                           in.message().last()};
       break;
     case pb::Answer::kGap:
       out.answer = Gap{in.gap().epoch(), in.gap().first(), in.gap().last()};
@@ -595,6 +649,12 @@ Decoded<AnswerEnvelope> decode_answer(const Frame& frame) {
     case pb::Answer::kQueueAnswer:
       out.answer = QueueAnswer{in.queue_answer().status(), frame.body};
       break;
+    case pb::Answer::kMembers:
+      out.answer = MemberCount{Decoder::group_name(in.members().group()), in.members().members(),
+                               in.members().complete()};
+      break;
+    case pb::Answer::kPresence: out.answer = decoder.presence(in.presence()); break;
+    case pb::Answer::kNoLast: out.answer = NoLast{}; break;
     case pb::Answer::kBridges: out.answer = Decoder::bridges(in.bridges()); break;
     case pb::Answer::WHAT_NOT_SET: break;
   }

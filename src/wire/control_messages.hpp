@@ -44,6 +44,10 @@ struct GetTree {
   GroupName group;
   friend bool operator==(const GetTree&, const GetTree&) = default;
 };
+struct GetMembers {
+  GroupName group;
+  friend bool operator==(const GetMembers&, const GetMembers&) = default;
+};
 // Who may do what in a group: see access.hpp.
 struct AccessRights {
   Grant publish = {};
@@ -63,6 +67,8 @@ struct Create {
 struct Join {
   GroupName group;
   std::string token = {};
+  bool presence = false;  // Presence events, too
+  bool last = false;      // the group's last message first, or NoLast
   friend bool operator==(const Join&, const Join&) = default;
 };
 struct Cancel {};  // the request of this id, which answers (once more) with Done or Failure
@@ -121,7 +127,7 @@ struct Shutdown {};  // Done when it has begun; the connection closes when it is
 struct Request
     : std::variant<std::monostate, GetVersion, GetStatus, GetRing, GetGroups, GetRoute, GetTree,
                    Create, Join, Cancel, Publish, Shutdown, QueueCall, AddBridge, RemoveBridge,
-                   GetBridges, GetAccess, SetAccess, DeleteGroup> {
+                   GetBridges, GetAccess, SetAccess, DeleteGroup, GetMembers> {
   using variant::variant;
   Request();
   Request(const Request&);
@@ -264,6 +270,7 @@ struct Message {
   std::uint64_t position = 0;
   bool anycast = false;
   Content content;
+  bool last = false;  // it was published before the member joined
   friend bool operator==(const Message&, const Message&) = default;
 };
 
@@ -278,6 +285,31 @@ struct Lost {
   std::uint64_t count = 0;
   bool on_the_way = false;  // in the tree; else for want of a quicker reader
   friend bool operator==(const Lost&, const Lost&) = default;
+};
+
+struct NoLast {};  // there was no message yet, or nobody remembers one
+
+struct MemberName {
+  Id id;
+  std::string name;
+  friend bool operator==(const MemberName&, const MemberName&) = default;
+};
+
+struct Presence {
+  std::uint64_t members = 0;
+  bool complete = false;
+  std::vector<MemberName> joined;  // since the Presence before
+  std::vector<MemberName> left;
+  std::uint64_t more_joined = 0;
+  std::uint64_t more_left = 0;
+  friend bool operator==(const Presence&, const Presence&) = default;
+};
+
+struct MemberCount {
+  GroupName group;
+  std::uint64_t members = 0;
+  bool complete = false;  // else at least so many
+  friend bool operator==(const MemberCount&, const MemberCount&) = default;
 };
 
 // What an HTTP client would get; a part of it.
@@ -315,7 +347,8 @@ struct Access {
 // monostate: an answer that this version does not know; to be skipped.
 struct Answer
     : std::variant<std::monostate, Done, Failure, Version, Status, Ring, Route, Tree, Groups,
-                   Published, Joined, Message, Gap, Lost, QueueAnswer, Bridges, Access> {
+                   Published, Joined, Message, Gap, Lost, QueueAnswer, Bridges, Access, MemberCount,
+                   Presence, NoLast> {
   using variant::variant;
   Answer();
   Answer(const Answer&);

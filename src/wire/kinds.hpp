@@ -65,6 +65,10 @@ enum class Kind : std::uint8_t {
   multicast_ack = 0x5b,
   ack_request = 0x5c,
   replica_digest = 0x5d,
+  member_words = 0x62,
+  presence_update = 0x63,
+  last_request = 0x64,
+  last_reply = 0x65,
   access_update = 0x67,
   access_claim = 0x68,
   group_change = 0x69,  // routed only
@@ -188,6 +192,14 @@ template <>
 inline constexpr KindInfo kind_info<GroupChange>{Kind::group_change, "GroupChange"};
 template <>
 inline constexpr KindInfo kind_info<GroupChangeReply>{Kind::group_change_reply, "GroupChangeReply"};
+template <>
+inline constexpr KindInfo kind_info<MemberWords>{Kind::member_words, "MemberWords"};
+template <>
+inline constexpr KindInfo kind_info<PresenceUpdate>{Kind::presence_update, "PresenceUpdate"};
+template <>
+inline constexpr KindInfo kind_info<LastRequest>{Kind::last_request, "LastRequest"};
+template <>
+inline constexpr KindInfo kind_info<LastReply>{Kind::last_reply, "LastReply", TrafficClass::bulk};
 
 // Carried under its own kind, whatever that is.
 template <>

@@ -124,7 +124,7 @@ std::size_t content_size(const RootPathUpdate& m) noexcept {
 std::size_t content_size(const Multicast& m) noexcept {
   return number_bytes + message_id_bytes + m.key.size() + m.body.size();
 }
-std::size_t content_size(const TreeHeartbeat&) noexcept { return 4 * number_bytes; }
+std::size_t content_size(const TreeHeartbeat&) noexcept { return 5 * number_bytes; }
 std::size_t content_size(const GroupSetPage& m) noexcept {
   return number_bytes + 2 * id_bytes + m.groups.size() * Id::byte_count;
 }
@@ -156,6 +156,23 @@ std::size_t content_size(const LostUpTo&) noexcept { return id_bytes + 2 * numbe
 std::size_t content_size(const LatestPosition&) noexcept { return id_bytes + 2 * number_bytes; }
 std::size_t content_size(const RefillRequest&) noexcept { return id_bytes + 4 * number_bytes; }
 std::size_t content_size(const ReplicaDigest&) noexcept { return 2 * number_bytes; }
+std::size_t content_size(const MemberChanges& m) noexcept {
+  return size_of(m.joined) + size_of(m.left);
+}
+std::size_t content_size(const MemberWords& m) noexcept {
+  std::size_t size = 0;
+  for (const MemberWord& word : m.words) {
+    size += id_bytes + 2 * number_bytes + content_size(word.changes);
+  }
+  return size;
+}
+std::size_t content_size(const PresenceUpdate& m) noexcept {
+  return id_bytes + 2 * number_bytes + content_size(m.changes);
+}
+std::size_t content_size(const LastRequest&) noexcept { return id_bytes; }
+std::size_t content_size(const LastReply& m) noexcept {
+  return id_bytes + message_id_bytes + 4 * number_bytes + m.body.size();
+}
 std::size_t content_size(const Routed& m) noexcept {
   CANOPY_ASSERT(m.body);
   return id_bytes + 2 * number_bytes + size_of(m.leaving) +

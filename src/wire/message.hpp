@@ -65,7 +65,8 @@ struct Message
                    RootAddress, AnycastReply, RootStates, RootStatesAck, TreeReply,
                    RootStateRequest, RootStateReply, GroupJoin, Relocation, EpochStart, LostUpTo,
                    LatestPosition, RefillRequest, MulticastAck, AckRequest, ReplicaDigest,
-                   AccessUpdate, AccessClaim, GroupChangeReply> {
+                   AccessUpdate, AccessClaim, GroupChangeReply, MemberWords, PresenceUpdate,
+                   LastRequest, LastReply> {
   using variant::variant;
   Message();
   Message(const Message&);

@@ -62,6 +62,16 @@ struct GroupState {
   bool deleted() const noexcept { return life % 2 == 1; }
 };
 
+// The members in a node's subtree, itself included. The default stands for a
+// node that does not say: one of an earlier version.
+struct Membership {
+  std::uint32_t members = 0;  // at least
+  bool complete = false;      // these are all: every branch says so, and none was lost of late
+  bool itself = false;        // the node is one of them
+  bool watched = false;       // it, or somebody below, wants PresenceUpdates
+  friend bool operator==(const Membership&, const Membership&) = default;
+};
+
 // --- Routed to the group's id ---
 
 // What a child says of itself. Only members need a right to be in the tree.
@@ -85,6 +95,8 @@ struct GroupJoin {
   Position position = {};  // ordered: up to here the child has everything
   Claim claim = Claim::none;
   ProofRef proof = {};
+  Membership below = {};
+  Position last = {};  // the stamp of the latest message that the child knows of: see LastReply
 };
 
 struct GroupCreate {
@@ -172,6 +184,8 @@ struct JoinAck {
   // round; ordered: up to `position`.
   Position tracked = {};
   AccessRef access = {};  // the group's
+  Membership counted = {};  // as the JOIN had it, or a later word: so the child is counted
+  Position last = {};       // the stamp of the latest message that the sender knows of
 };
 
 // A parent's list is another one now; null: everybody may everything. Answered by an
@@ -259,6 +273,9 @@ struct Multicast {
   Buffer key = {};
   Buffer body = {};
   Tracking tracking = {};
+  // Best-effort: the epoch of its root, of which the later one is larger. Tells
+  // which of two messages is the later one; 0: the root is of an earlier version.
+  std::uint64_t reign = 0;
 };
 
 enum class TrackState : std::uint8_t {
@@ -326,6 +343,9 @@ struct TreeHeartbeat {
   std::uint32_t parent_count = 0;
   std::uint64_t child_hash = 0;
   std::uint32_t child_count = 0;
+  // Where the sender is the parent: what the receiver has told it of members, and
+  // was shown of them. 0: the sender does not say.
+  std::uint32_t parent_words = 0;
 };
 
 // After a mismatch: the groups in which the sender is the receiver's parent
@@ -336,6 +356,58 @@ struct GroupSetPage {
   Id first = {};       // the page speaks of the groups in [first, last]
   Id last = {};
   std::vector<Id> groups = {};
+};
+
+// --- Members: counted up the tree, shown down to those who want it ---
+
+// Who came and who went, as far as it is known by name.
+struct MemberChanges {
+  Peers joined = {};
+  Peers left = {};
+  std::uint32_t more_joined = 0;  // such that are not named
+  std::uint32_t more_left = 0;
+};
+
+// To the parent: the members in the sender's subtree have changed.
+struct MemberWord {
+  Id group = {};
+  Membership below = {};
+  MemberChanges changes = {};  // since the word before
+};
+struct MemberWords {
+  std::vector<MemberWord> words = {};
+  bool again = false;  // the two ends differed: what the parent has shown is wanted, too
+};
+
+// From the root down, where somebody wants it.
+struct PresenceUpdate {
+  Id group = {};
+  std::uint32_t members = 0;  // of the whole group
+  bool complete = false;      // as in Membership
+  MemberChanges changes = {};
+};
+
+// --- The latest message of a group, for members that have just joined ---
+
+// To the parent; or to a child that has told of a later message than the sender has.
+struct LastRequest {
+  Id group = {};
+};
+
+// An answer; unasked for if a child or a former root has a later one than the
+// receiver may have. A hint: there is a later one, which can be asked for.
+struct LastReply {
+  Id group = {};
+  // Later messages have larger ones: the position in an ordered group, else the
+  // root's reign and its count of messages. None if that is not known.
+  Position stamp = {};
+  bool found = false;
+  bool hint = false;
+  MessageId id = {};
+  std::uint64_t epoch = 0;  // these as in Multicast
+  std::uint64_t sequence = 0;
+  std::uint64_t reign = 0;
+  Buffer body = {};
 };
 
 struct PublishAck {
@@ -400,6 +472,7 @@ struct TreeRequest {
   std::uint32_t nonce = 0;
   Id group = {};
   PeerRef origin = {};  // routed to the root first, then asked of each child directly
+  bool brief = false;   // neither ancestors nor children are wanted
 };
 struct TreeReply {
   std::uint32_t nonce = 0;
@@ -412,6 +485,7 @@ struct TreeReply {
   bool more_children = false;       // than one list may hold
   std::uint32_t round_trip_us = 0;  // to its parent; 0: not measured
   Position position = {};           // ordered: up to here the peer has everything
+  Membership below = {};
 };
 
 // The sender is to be relieved of the receiver, its child, which looks for the

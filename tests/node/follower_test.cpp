@@ -1,5 +1,6 @@
 #include "node/follower.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,9 @@ class FollowerTest : public testing::Test {
 
   static Message translated(const wire::Multicast& multicast) {
     Message message;
+    message.epoch = multicast.epoch;
     message.position = multicast.sequence;
+    message.id.sequence = multicast.sequence;
     return message;
   }
 
@@ -35,6 +38,22 @@ class FollowerTest : public testing::Test {
     const wire::Multicast message = multicast(sequence);
     history_.append(message, {});
     follower_.multicast(message, translated(message), &history_, translate_);
+  }
+
+  // Of a best-effort group.
+  void come_unordered(std::uint64_t number) {
+    wire::Multicast message = multicast(number);
+    message.epoch = 0;
+    follower_.multicast(message, translated(message), nullptr, translate_);
+  }
+
+  void answer(std::optional<std::uint64_t> last, const scribe::OrderHistory* history) {
+    std::optional<Message> message;
+    if (last) {
+      message = translated(multicast(*last));
+      message->last = true;
+    }
+    follower_.last(message, history, translate_);
   }
 
   void catch_up() { follower_.catch_up(&history_, translate_); }
@@ -52,9 +71,10 @@ class FollowerTest : public testing::Test {
 
   static std::string word(const Event& event) {
     if (const auto* message = std::get_if<Message>(&event))
-      return std::to_string(message->position);
+      return (message->last ? "last-" : "") + std::to_string(message->position);
     if (const auto* gap = std::get_if<Gap>(&event))
       return std::to_string(gap->first) + "-" + std::to_string(gap->last);
+    if (std::holds_alternative<NoLast>(event)) return "none";
     return std::holds_alternative<Lost>(event) ? "lost" : "detached";
   }
 
@@ -151,12 +171,72 @@ TEST_F(FollowerTest, AnOrderThatEndsIsAGapOfUnknownEnd) {
 }
 
 TEST_F(FollowerTest, ABestEffortQueueMakesRoom) {
-  for (std::uint64_t n = 1; n <= 6; ++n) {
-    wire::Multicast message = multicast(n);
-    message.epoch = 0;
-    follower_.multicast(message, translated(message), nullptr, translate_);
-  }
+  for (std::uint64_t n = 1; n <= 6; ++n) come_unordered(n);
   EXPECT_EQ(read(100), "lost 3 4 5 6");
+}
+
+TEST_F(FollowerTest, TheLastMessageComesBeforeWhatCameMeanwhile) {
+  follower_.await_last();
+  come_unordered(7);
+  come_unordered(8);
+  EXPECT_EQ(read(100), "");
+  answer(6, nullptr);
+  come_unordered(9);
+  EXPECT_EQ(read(100), "last-6 7 8 9");
+}
+
+TEST_F(FollowerTest, TheLastMessageComesOnce) {
+  follower_.await_last();
+  come_unordered(7);
+  come_unordered(8);
+  answer(8, nullptr);
+  EXPECT_EQ(read(100), "7 8");
+}
+
+TEST_F(FollowerTest, WithoutALastMessageItIsToldSo) {
+  follower_.await_last();
+  answer({}, nullptr);
+  come_unordered(1);
+  EXPECT_EQ(read(100), "none 1");
+}
+
+TEST_F(FollowerTest, NobodyWaitsForALastMessageBehindMany) {
+  follower_.await_last();
+  for (std::uint64_t n = 1; n <= 300; ++n) come_unordered(n);
+  EXPECT_EQ(read(100), "lost 297 298 299 300");
+  answer(296, nullptr);
+  EXPECT_EQ(read(100), "");
+}
+
+TEST_F(FollowerTest, InAnOrderTheLastMessageIsFollowedByTheNext) {
+  history_.begin({epoch, 10});
+  follower_.await_last();
+  come(11);
+  EXPECT_EQ(read(100), "");
+  answer(10, &history_);
+  come(12);
+  EXPECT_EQ(read(100), "last-10 11 12");
+}
+
+TEST_F(FollowerTest, InAnOrderALastMessageThatIsStillToComeComesByItself) {
+  history_.begin({epoch, 10});
+  follower_.await_last();
+  answer(11, &history_);
+  come(11);
+  come(12);
+  EXPECT_EQ(read(100), "11 12");
+}
+
+TEST_F(FollowerTest, InAnOrderTheLastMessageOfAnotherEpochIsNoGap) {
+  history_.begin({epoch, 0});
+  follower_.await_last();
+  wire::Multicast before = multicast(99);
+  before.epoch = epoch - 1;
+  Message message = translated(before);
+  message.last = true;
+  follower_.last(message, &history_, translate_);
+  come(1);
+  EXPECT_EQ(read(100), "last-99 1");
 }
 
 }  // namespace

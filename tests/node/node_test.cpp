@@ -241,6 +241,67 @@ TEST_F(NodeTest, TellsHowManyMembersHaveAMessage) {
   EXPECT_FALSE(untracked.members_reached.has_value());
 }
 
+TEST_F(NodeTest, CountsMembers) {
+  Node& first = start("a");
+  Node& second = start("b");
+  EXPECT_EQ(error_of(first.async_member_count({"g", ""}, use_future)), errc::no_such_group);
+  EXPECT_EQ(error_of(first.async_member_count({"", ""}, use_future)), errc::bad_name);
+  wait(first.async_create({"g", ""}, GroupMode::best_effort, use_future));
+  EXPECT_EQ(wait(first.async_member_count({"g", ""}, use_future)).members, 0U);
+  Subscription one = wait(first.async_join({"g", ""}, {}, use_future));
+  Subscription two = wait(second.async_join({"g", ""}, {}, use_future));
+  Subscription three = wait(second.async_join({"g", ""}, {}, use_future));
+  const MemberCount count = wait(first.async_member_count({"g", ""}, use_future));
+  EXPECT_EQ(count.members, 2U);
+  EXPECT_TRUE(count.complete);
+}
+
+TEST_F(NodeTest, PresenceTellsWhoComesAndWhoGoes) {
+  Node& first = start("a");
+  Node& second = start("b");
+  JoinOptions watching;
+  watching.presence = true;
+  Subscription group = wait(first.async_join({"g", ""}, watching, use_future));
+  const auto next = [&] {
+    return std::get<Presence>(wait(group.async_receive(1, use_future)).at(0));
+  };
+  EXPECT_EQ(next(), (Presence{1, true, {}, {}, 0, 0}));
+  Subscription other = wait(second.async_join({"g", ""}, {}, use_future));
+  const std::vector<MemberName> name{{second.self().id, "b"}};
+  EXPECT_EQ(next(), (Presence{2, true, name, {}, 0, 0}));
+  Subscription later = wait(first.async_join({"g", ""}, watching, use_future));
+  EXPECT_EQ(std::get<Presence>(wait(later.async_receive(1, use_future)).at(0)),
+            (Presence{2, true, {}, {}, 0, 0}));
+  other.leave();
+  EXPECT_EQ(next(), (Presence{1, true, {}, name, 0, 0}));
+}
+
+TEST_F(NodeTest, WhoJoinsCanHaveTheLastMessage) {
+  Node& first = start("a");
+  Node& second = start("b");
+  JoinOptions last;
+  last.last = true;
+  for (const GroupMode mode : {GroupMode::best_effort, GroupMode::ordered}) {
+    const GroupName name{std::string("g-") + to_string(mode), ""};
+    wait(first.async_create(name, mode, use_future));
+    Subscription early = wait(second.async_join(name, last, use_future));
+    EXPECT_TRUE(std::holds_alternative<NoLast>(wait(early.async_receive(1, use_future)).at(0)));
+    wait(first.async_publish(name, Payload("old"), {}, use_future));
+    wait(first.async_publish(name, Payload("new"), {}, use_future));
+    for (Node* node : {&first, &second}) {
+      Subscription late = wait(node->async_join(name, last, use_future));
+      const auto told = std::get<Message>(wait(late.async_receive(1, use_future)).at(0));
+      EXPECT_EQ(told.payload.view(), "new");
+      EXPECT_TRUE(told.last);
+      wait(first.async_publish(name, Payload("next"), {}, use_future));
+      const auto then = std::get<Message>(wait(late.async_receive(1, use_future)).at(0));
+      EXPECT_EQ(then.payload.view(), "next");
+      EXPECT_FALSE(then.last);
+      wait(first.async_publish(name, Payload("new"), {}, use_future));
+    }
+  }
+}
+
 TEST_F(NodeTest, ConcurrentJoinsOfOneGroupAllComplete) {
   Node& node = start("a");
   std::vector<std::future<Subscription>> joins;

@@ -245,5 +245,44 @@ TEST_F(SubscriptionTest, OneThatBelongsToNoGroupSaysSo) {
   EXPECT_EQ(promise.get_future().get(), errc::not_joined);
 }
 
+TEST_F(SubscriptionTest, PresenceThatIsNotTakenBecomesOneEvent) {
+  open();
+  const MemberName ann{Key::of("ann"), "ann"};
+  const MemberName ben{Key::of("ben"), "ben"};
+  state_->push(Presence{3, true, {}, {}, 0, 0});
+  state_->push(Presence{4, true, {ann}, {}, 0, 0});
+  state_->push(Presence{4, false, {ben}, {ann}, 1, 2});
+  push("x");
+  receive(10);
+  ASSERT_EQ(events_.size(), 2u);
+  EXPECT_EQ(std::get<Presence>(events_[0]), (Presence{4, false, {ben}, {}, 1, 2}));
+  EXPECT_EQ(text(1), "x");
+}
+
+TEST_F(SubscriptionTest, PresenceIsNoLostMessage) {
+  JoinOptions options;
+  options.queue_messages_max = 2;
+  open(options);
+  state_->push(Presence{3, true, {}, {}, 0, 0});
+  for (int i = 0; i < 3; ++i) push(std::to_string(i));
+  receive(10);
+  ASSERT_EQ(events_.size(), 4u);
+  EXPECT_EQ(std::get<Lost>(events_[0]).count, 1u);
+  EXPECT_EQ(std::get<Presence>(events_[1]).members, 3u);
+}
+
+TEST_F(SubscriptionTest, PresenceWakesWhoWaits) {
+  open();
+  receive(1);
+  EXPECT_EQ(completions_, 0);
+  state_->push(Presence{1, true, {}, {}, 0, 0});
+  run();
+  ASSERT_EQ(events_.size(), 1u);
+  receive(1);
+  state_->push(Presence{2, true, {}, {}, 0, 0});
+  run();
+  EXPECT_EQ(completions_, 2);
+}
+
 }  // namespace
 }  // namespace canopy

@@ -45,7 +45,7 @@ TEST(ChildrenTable, ComparesNoncesAroundTheirEnd) {
   EXPECT_FALSE(earlier(3, 3));
 }
 
-TEST(ChildrenTable, SpendsTwelveBytesAChild) { EXPECT_EQ(sizeof(Child), 12u); }
+TEST(ChildrenTable, SpendsSixteenBytesAChild) { EXPECT_EQ(sizeof(Child), 16u); }
 
 }  // namespace
 }  // namespace canopy::scribe

@@ -43,6 +43,8 @@ void Box::multicast(const wire::Multicast& message) {
 
 void Box::lost(const Id&, std::uint64_t count) { told_lost += count; }
 
+void Box::presence(const Id&, const Presence& presence) { presences.push_back(presence); }
+
 void Box::gap(const Id&, const Missed& missed) { gaps.push_back(missed); }
 
 bool Box::anycast(const wire::Anycast& message) {
@@ -229,6 +231,25 @@ boost::system::error_code MiniNet::create(PeerRef ref, const wire::GroupName& na
   run_until([&] { return done; }, 60s);
   CANOPY_ASSERT(done);
   return result;
+}
+
+std::pair<boost::system::error_code, MemberCount> MiniNet::members(PeerRef ref,
+                                                                   const wire::GroupName& name) {
+  std::optional<std::pair<boost::system::error_code, MemberCount>> result;
+  boxes_.at(ref)->scribe().members(name, [&](boost::system::error_code error, MemberCount count) {
+    result = std::pair(error, count);
+  });
+  run_until([&] { return result.has_value(); }, 60s);
+  return result.value();
+}
+
+std::optional<wire::Multicast> MiniNet::last(PeerRef ref, const wire::GroupName& name) {
+  std::optional<std::optional<wire::Multicast>> result;
+  const Id id = group_id(name, boxes_.at(ref)->peer->pastry().config().id_bits);
+  boxes_.at(ref)->scribe().last(
+      id, [&](const std::optional<wire::Multicast>& found) { result = found; });
+  run_until([&] { return result.has_value(); }, 60s);
+  return result.value();
 }
 
 PublishOutcome MiniNet::publish(PeerRef ref, const wire::GroupName& name, const std::string& text,

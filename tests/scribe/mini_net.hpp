@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <string>
 #include <tuple>
@@ -47,6 +48,7 @@ class Box final : public wire::Env, public Events {
   void multicast(const wire::Multicast& message) override;
   void gap(const Id& group, const Missed& missed) override;
   void lost(const Id& group, std::uint64_t count) override;
+  void presence(const Id& group, const Presence& presence) override;
   bool anycast(const wire::Anycast& message) override;
   void detached(const Id& group, boost::system::error_code reason) override;
   void keep_state(const wire::GroupState& state) override;
@@ -62,6 +64,7 @@ class Box final : public wire::Env, public Events {
   std::map<PeerRef, std::size_t> backlogs;
   std::vector<Delivered> delivered;
   std::vector<Missed> gaps;
+  std::vector<Presence> presences;
   std::uint64_t told_lost = 0;
   std::vector<std::string> anycasts;
   std::vector<boost::system::error_code> detachments;
@@ -119,6 +122,9 @@ class MiniNet {
   PublishOutcome publish(PeerRef ref, const wire::GroupName& name, const std::string& text,
                          wire::AckMode ack = wire::AckMode::root,
                          Duration within = Duration::zero(), const TokenKey& key = nullptr);
+  std::pair<boost::system::error_code, MemberCount> members(PeerRef ref,
+                                                            const wire::GroupName& name);
+  std::optional<wire::Multicast> last(PeerRef ref, const wire::GroupName& name);
   // Starts one and forgets it.
   void shout(PeerRef ref, const wire::GroupName& name, const std::string& text,
              wire::AckMode ack = wire::AckMode::none);

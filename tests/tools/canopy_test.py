@@ -273,6 +273,67 @@ class CanopyTest(RingCase):
                 self.assertTrue(all(character.isprintable() for character in line), line)
         self.assertIn("payload", message | {"payload": ""})
 
+    def test_members_are_counted(self):
+        group = self.group()
+        self.canopy(self.first, "create", group)
+        self.assertEqual(self.canopy(self.last, "members", group), "0 members\n")
+        with self.join(self.first, group), self.join(self.first, group):
+            eventually(lambda: self.canopy(self.last, "members", group) == "1 member\n",
+                       "one member")
+            with self.join(self.last, group):
+                self.assertEqual(self.ask(self.first, "members", group),
+                                 {"group": group, "creator": "canopy", "members": 2,
+                                  "complete": True})
+        self.canopy(self.first, "members", group + "-nobody", status=1)
+
+    def test_members_can_be_watched(self):
+        group = self.group()
+        self.canopy(self.first, "create", group)
+        with subprocess.Popen(self.ring.client(self.last, "members", group, "--watch"),
+                              stdout=subprocess.PIPE) as watch:
+            self.assertEqual(watch.stdout.readline(), b"0 members\n")
+            with self.join(self.first, group):
+                self.assertEqual(watch.stdout.readline(), b"1 member\n")
+            watch.send_signal(signal.SIGINT)
+            self.assertEqual(watch.wait(DEADLINE_S), 0)
+
+    def test_presence_tells_who_comes_and_who_goes(self):
+        group = self.group()
+        with self.join(self.first, group, "--presence") as human, \
+                self.join(self.first, group, "--presence", "--json") as machine:
+            self.assertEqual(human.process.stderr.readline(), b"canopy: 1 member\n")
+            with self.join(self.last, group):
+                self.assertEqual(human.process.stderr.readline(),
+                                 f"canopy: 2 members (+1: {self.last.name})\n".encode())
+            self.assertEqual(human.process.stderr.readline(),
+                             f"canopy: 1 member (-1: {self.last.name})\n".encode())
+            events = [json.loads(machine.process.stdout.readline()) for _ in range(3)]
+            self.assertEqual([event["event"] for event in events], ["presence"] * 3)
+            self.assertEqual([event["members"] for event in events], [1, 2, 1])
+            self.assertEqual([name["name"] for name in events[1]["joined"]], [self.last.name])
+            self.assertEqual([name["name"] for name in events[2]["left"]], [self.last.name])
+            self.assertTrue(all(event["complete"] for event in events))
+
+    def test_the_last_message_can_be_had_on_joining(self):
+        for mode in ("best-effort", "ordered"):
+            group = f"{self.group()}-{mode}"
+            self.canopy(self.first, "create", group, "--mode", mode)
+            with self.join(self.last, group, "--last", "--count", "1") as first:
+                self.assertEqual(first.process.stderr.readline().decode(),
+                                 f"canopy: {group}: no message yet\n")
+                self.canopy(self.first, "publish", group, "old")
+                self.assertEqual(first.lines(), ["old"])
+            self.canopy(self.first, "publish", group, "new")
+            for daemon in self.ring.daemons:
+                with self.join(daemon, group, "--last", "--count", "1") as late:
+                    self.assertEqual(late.lines(), ["new"])
+            with self.join(self.first, group, "--last", "--count", "2", "--json") as late:
+                while json.loads(line := late.process.stdout.readline())["event"] != "message":
+                    pass
+                self.assertTrue(json.loads(line)["last"])
+                self.canopy(self.last, "publish", group, "next")
+                self.assertEqual([event["payload"] for event in late.events()], ["next"])
+
     def test_lines_are_messages_and_keep_their_order(self):
         group = self.group()
         count = 500

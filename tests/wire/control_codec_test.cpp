@@ -104,6 +104,9 @@ TEST(ControlCodec, requests_come_back_as_they_were) {
   comes_back(GetAccess{prices});
   comes_back(SetAccess{prices, 1ULL << 63, some_rights(), "a token"});
   comes_back(DeleteGroup{prices, "a token"});
+  comes_back(Join{prices, "", true, false});
+  comes_back(Join{prices, "", false, true});
+  comes_back(GetMembers{prices});
   comes_back(Cancel{});
   comes_back(Publish{prices, AckMode::none, some_content()});
   comes_back(Publish{prices, AckMode::root, {}});
@@ -158,6 +161,11 @@ TEST(ControlCodec, answers_come_back_as_they_were) {
   comes_back(Gap{1, 2, 3});
   comes_back(Lost{12, false});
   comes_back(Lost{12, true});
+  comes_back(Message{message_id, 0, 0, false, some_content(), true});
+  comes_back(MemberCount{prices, 1ULL << 40, true});
+  comes_back(Presence{3, true, {{Id::hash_of("a"), "a"}}, {{Id::hash_of("b"), "b"}}, 1, 2});
+  comes_back(Presence{});
+  comes_back(NoLast{});
   comes_back(QueueAnswer{200, Buffer::copy_of(R"({"Messages":[]})")});
   comes_back(QueueAnswer{400, {}});
   comes_back(Bridges{{{prices,

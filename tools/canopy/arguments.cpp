@@ -30,6 +30,7 @@ constexpr const char* examples =
     "Examples:\n"
     "  canopy join prices                      print what arrives, until Ctrl-C\n"
     "  canopy join prices --count 1 --json     wait for one message, as JSON\n"
+    "  canopy join prices --last --count 1     the latest message, and end\n"
     "  canopy publish prices 'ACME 12.50'\n"
     "  tail -f app.log | canopy publish logs - --lines\n"
     "  canopy tree prices --dot | dot -Tsvg > prices.svg\n"
@@ -141,6 +142,17 @@ class Parser {
         "forwards only.");
     command.flag("--dot", tree_.dot, "For Graphviz");
 
+    command = add("members", "Count the members of a group", [this] {
+      parse_group(members_.group);
+      arguments_.command = members_;
+    });
+    add_group(command, members_.group);
+    command.flag("--watch", members_.watch, "Ask again every second, print when it has changed");
+    command.footer(
+        "Members are daemons, however many programs have joined through each. The group's\n"
+        "root knows the number; \"at least\" it says while a part of the tree is missing, and\n"
+        "for a minute after one was lost. join --presence tells who comes and who goes.");
+
     add("shutdown", "Let the daemon leave the ring and end",
         [this] { arguments_.command = ShutdownCommand{}; });
   }
@@ -172,13 +184,20 @@ class Parser {
     command.option("--count", join_.count, "End after this many messages")
         .check(counting_number)
         .value_name("N");
+    command.flag("--last", join_.last, "Print the latest message first, as if it came now");
+    command.flag("--presence", join_.presence, "Tell on standard error who comes and who goes");
     add_token_option(command, token_file_);
     command.footer(
         "\"joined\" on standard error (with --json, an event line) says that the daemon\n"
         "is in the tree: whatever anybody publishes from then on arrives. What is missed\n"
         "after a failure is told: in an ordered group as a gap, in a best-effort one as a\n"
         "number of lost messages. With --json each is an event; a gap whose last is 0 has\n"
-        "no known end.");
+        "no known end.\n"
+        "\n"
+        "--presence: \"3 members (+1: b)\", at most once a second; the number is right as soon\n"
+        "as nothing changes any more, names are as far as known. --last: peers of the tree\n"
+        "remember the latest message as long as anybody is in it; \"no message yet\" says that\n"
+        "nobody has one. `--last --count 1` prints the current value and ends.");
 
     command =
         add("publish", "Send a message to the members of a group", [this] { finish_publish(); });
@@ -356,6 +375,7 @@ class Parser {
   DeleteCommand delete_;
   TokenCommand token_;
   TreeCommand tree_;
+  MembersCommand members_;
   std::optional<QueueParser> queue_;
   std::optional<BridgeParser> bridge_;
 };

@@ -36,6 +36,8 @@ struct JoinCommand {
   std::vector<std::string> groups;
   std::uint64_t count = 0;  // 0: no end
   std::string token;
+  bool presence = false;
+  bool last = false;
 };
 struct PublishCommand {
   std::string group;
@@ -51,12 +53,16 @@ struct TreeCommand {
   std::string group;
   bool dot = false;
 };
+struct MembersCommand {
+  std::string group;
+  bool watch = false;
+};
 struct ShutdownCommand {};
 
 using Command =
     std::variant<StatusCommand, RingCommand, RouteCommand, CreateCommand, JoinCommand,
                  PublishCommand, GroupsCommand, TreeCommand, ShutdownCommand, QueueCommand,
-                 BridgeCommand, AccessCommand, DeleteCommand, TokenCommand>;
+                 BridgeCommand, AccessCommand, DeleteCommand, TokenCommand, MembersCommand>;
 
 struct Arguments {
   std::string control;  // the socket's path

@@ -33,6 +33,8 @@ bool is_event(const control::Answer& answer) {
          std::holds_alternative<control::Message>(answer) ||
          std::holds_alternative<control::Gap>(answer) ||
          std::holds_alternative<control::Lost>(answer) ||
+         std::holds_alternative<control::Presence>(answer) ||
+         std::holds_alternative<control::NoLast>(answer) ||
          std::holds_alternative<std::monostate>(answer);
 }
 

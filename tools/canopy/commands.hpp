@@ -32,6 +32,7 @@ int run(Context& context, const JoinCommand& command);
 int run(Context& context, const PublishCommand& command);
 int run(Context& context, const QueueCommand& command);
 int run(Context& context, const BridgeCommand& command);
+int run(Context& context, const MembersCommand& command);
 // Asks no daemon.
 int run(const TokenCommand& command, bool as_json);
 

@@ -9,6 +9,7 @@
 #include "canopy/commands.hpp"
 #include "canopy/descriptor_watch.hpp"
 #include "canopy/output.hpp"
+#include "canopy/presence.hpp"
 #include "canopy/values.hpp"
 
 namespace canopy::tools {
@@ -79,7 +80,7 @@ class Joining {
     membership->group = group;
     membership->label = display_name(group, "");
     ++active_;
-    context_.client.start(control::Join{group, command_.token},
+    context_.client.start(control::Join{group, command_.token, command_.presence, command_.last},
                           [this, &member = *membership](control::Answer answer, bool) {
                             if (over()) return;
                             std::visit([&](auto& value) { on(member, value); }, answer);
@@ -120,6 +121,7 @@ class Joining {
         object["position"] = message.position;
       }
       object["anycast"] = message.anycast;
+      if (message.last) object["last"] = true;
       json::array headers;
       for (const auto& [key, value] : message.content.headers) {
         json::object header;
@@ -134,6 +136,25 @@ class Joining {
       print_line(member.label + "\t" + escaped(payload));
     } else {
       print_line(escaped(payload));
+    }
+  }
+
+  void on(Membership& member, const control::NoLast&) {
+    if (context_.json) {
+      print_json(event("no_last", member));
+    } else {
+      complain(fmt::format("{}: no message yet", member.label));
+    }
+  }
+
+  void on(Membership& member, const control::Presence& presence) {
+    if (context_.json) {
+      json::object object = event("presence", member);
+      put_presence(object, presence);
+      print_json(object);
+    } else {
+      const std::string label = memberships_.size() > 1 ? member.label + ": " : "";
+      complain(label + text_of(presence));
     }
   }
 
