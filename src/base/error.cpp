@@ -31,6 +31,10 @@ const char* text_of(errc error) noexcept {
     case errc::busy: return "the same operation is under way already; wait for it";
     case errc::unsupported: return "the group's mode does not offer that";
     case errc::mode_conflict: return "the group exists already, in another mode";
+    case errc::not_awaited: return "nobody waits for a reply to this message any more";
+    case errc::lost_member:
+      return "the member that had the request went away before it replied, and no other took it: "
+             "ask again";
     case errc::no_such_queue: return "no such queue: create it first";
     case errc::no_such_bridge: return "the queue has no bridge to this group";
     case errc::unavailable:

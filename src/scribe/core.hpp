@@ -3,6 +3,9 @@
 // the rest of its state to itself.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
@@ -42,6 +45,8 @@ struct Core {
   std::map<Id, Group> groups;
   Neighbors neighbors;
   std::uint32_t last_nonce = 0;  // of JOINs; 0 is never drawn
+  MonoTime stale_until{};        // what arrives may be from before this process was stopped
+  Duration stale_by{};           // and so much older than it would be
   bool departing = false;
   bool overload_stays = false;  // this node has tried to get rid of children, in vain
   // Groups in which this node has got a child, a parent or a role, or lost it,
@@ -79,6 +84,18 @@ struct Core {
   }
 
   void send(PeerRef to, wire::Message message) { pastry.send(to, std::move(message)); }
+
+  // This process was stopped for so long.
+  void stalled(Duration late) {
+    stale_until = now() + pastry.config().probe_timeout;
+    stale_by = late;
+  }
+  // Of a time that was left when a message was sent that has come now.
+  std::uint32_t left_of(std::uint32_t within_ms) const {
+    if (within_ms == 0 || now() >= stale_until) return within_ms;
+    const auto late = std::chrono::duration_cast<std::chrono::milliseconds>(stale_by).count();
+    return within_ms - static_cast<std::uint32_t>(std::clamp<std::int64_t>(late, 0, within_ms));
+  }
 
   // Asks to be woken for a deadline that has come up between two ticks.
   void wake_at(MonoTime deadline) {

@@ -40,8 +40,11 @@ class Dissemination {
  public:
   Dissemination(Core& core, Roots& roots, Tree& tree, Ordering& ordering, Tracking& tracking);
 
-  void publish(const wire::GroupName& name, wire::AckMode ack, Buffer body, PublishCompletion done,
-               Duration within);
+  // The message's id; zero if it cannot be sent, which `done` is told. With a time
+  // until which it waits for replies (asker.hpp), it asks for them.
+  wire::MessageId publish(const wire::GroupName& name, wire::AckMode ack, Buffer body,
+                          PublishCompletion done, Duration within,
+                          MonoTime replies_until = MonoTime{});
 
   // --- At the root ---
   enum class Way { routed, direct };

@@ -11,6 +11,7 @@ enum class PlantedBug {
   leave_not_pruned = 1,  // a forwarder stays when its last child has left
   gap_not_told = 2,      // a member of an ordered group is not told what it misses
   lost_forgotten = 3,    // a lost child is not missing in tracked multicasts
+  anycast_retaken = 4,   // a member does not know what it has taken
 };
 
 #ifdef CANOPY_PLANTED_SCRIBE_BUG

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "scribe/anycasts.hpp"
+#include "scribe/asker.hpp"
 #include "scribe/bottleneck_remover.hpp"
 #include "scribe/core.hpp"
 #include "scribe/dissemination.hpp"
@@ -12,6 +13,7 @@
 #include "scribe/path_collapse.hpp"
 #include "scribe/relocations.hpp"
 #include "scribe/repair.hpp"
+#include "scribe/replier.hpp"
 #include "scribe/requests.hpp"
 #include "scribe/roots.hpp"
 #include "scribe/routed.hpp"
@@ -34,7 +36,9 @@ struct Scribe::Parts {
                    dissemination.placed(publish, position);
                  }),
         dissemination(core, roots, tree, ordering, tracking),
-        anycasts(core),
+        anycasts(core, replier),
+        asker(core, anycasts, dissemination, replier),
+        replier(core, asker),
         requests(core, roots),
         repair(core, tree),
         relocations(core, tree),
@@ -73,6 +77,10 @@ struct Scribe::Parts {
   void on(PeerRef from, const wire::PublishAck& m) { dissemination.on_publish_ack(from, m); }
   void on(PeerRef, const wire::RootAddress& m) { dissemination.on_root_address(m); }
   void on(PeerRef, const wire::AnycastReply& m) { anycasts.on_reply(m); }
+  void on(PeerRef from, const wire::Reply& m) { asker.on(from, m); }
+  void on(PeerRef from, const wire::RequestCheck& m) { asker.on(from, m); }
+  void on(PeerRef from, const wire::ReplyAck& m) { replier.on(from, m); }
+  void on(PeerRef from, const wire::RequestCancel& m) { replier.on(from, m); }
   void on(PeerRef from, const wire::RootStates& m) { roots.on_states(from, m); }
   void on(PeerRef from, const wire::RootStatesAck& m) { roots.on_states_ack(from, m); }
   void on(PeerRef from, const wire::ReplicaDigest& m) { roots.on_digest(from, m); }
@@ -107,6 +115,8 @@ struct Scribe::Parts {
   Ordering ordering;
   Dissemination dissemination;
   Anycasts anycasts;
+  Asker asker;
+  Replier replier;
   Requests requests;
   Repair repair;
   Relocations relocations;
@@ -144,8 +154,39 @@ void Scribe::publish(const wire::GroupName& name, wire::AckMode ack, Buffer body
   parts_->tell_later();
 }
 
-void Scribe::anycast(const wire::GroupName& name, Buffer body, AnycastCompletion done) {
-  parts_->anycasts.start(name, std::move(body), std::move(done));
+wire::MessageId Scribe::anycast(const wire::GroupName& name, Buffer body, AnycastCompletion done,
+                                const AnycastTerms& terms) {
+  const wire::MessageId id = parts_->anycasts.start(name, std::move(body), terms, std::move(done));
+  parts_->tell_later();
+  return id;
+}
+
+wire::MessageId Scribe::request(const wire::GroupName& name, Buffer body, const RequestTerms& terms,
+                                RequestCompletion done) {
+  parts_->core.pastry.look_at_clock();
+  const wire::MessageId id = parts_->asker.start(name, std::move(body), terms, std::move(done));
+  parts_->tell_later();
+  return id;
+}
+
+void Scribe::cancel_request(const wire::MessageId& id) {
+  parts_->asker.cancel(id);
+  parts_->tell_later();
+}
+
+void Scribe::expect_replies(const wire::Multicast& request, std::size_t replies) {
+  parts_->replier.open(request, replies);
+  parts_->tell_later();
+}
+
+void Scribe::reply(const wire::MessageId& request, std::uint32_t status, Buffer body,
+                   Completion done) {
+  parts_->replier.reply(request, status, std::move(body), std::move(done));
+  parts_->tell_later();
+}
+
+void Scribe::decline(const wire::MessageId& request) {
+  parts_->replier.decline(request);
   parts_->tell_later();
 }
 
@@ -163,6 +204,8 @@ void Scribe::depart() {
   parts_->roots.depart();
   parts_->tree.depart();
   parts_->dissemination.shut_down();
+  parts_->asker.shut_down();
+  parts_->replier.shut_down();
   parts_->anycasts.shut_down();
   parts_->requests.shut_down();
   parts_->tell_later();
@@ -192,6 +235,8 @@ void Scribe::tick() {
   parts.tracking.tick();
   parts.dissemination.tick();
   parts.anycasts.tick();
+  parts.asker.tick();
+  parts.replier.tick();
   parts.requests.tick();
   if (parts.departure_deadline <= parts.core.now()) {
     parts.departure_deadline = never;
@@ -203,12 +248,14 @@ void Scribe::tick() {
       {maintenance ? parts.core.neighbors.next_deadline() : never, parts.tree.next_deadline(),
        parts.roots.next_deadline(), parts.ordering.next_deadline(), parts.tracking.next_deadline(),
        parts.dissemination.next_deadline(), parts.anycasts.next_deadline(),
-       parts.requests.next_deadline(), parts.relocations.next_deadline(),
-       parts.remover.next_deadline(), parts.collapse.next_deadline(), parts.departure_deadline}));
+       parts.asker.next_deadline(), parts.replier.next_deadline(), parts.requests.next_deadline(),
+       parts.relocations.next_deadline(), parts.remover.next_deadline(),
+       parts.collapse.next_deadline(), parts.departure_deadline}));
 }
 
 void Scribe::unreachable(PeerRef peer) {
   parts_->dissemination.avoid(peer);
+  parts_->asker.unreachable(peer);
   if (is_tree_neighbor(peer)) parts_->core.pastry.suspect(peer);
   flush();
 }
@@ -272,6 +319,9 @@ void Scribe::collect_peers(std::vector<PeerRef>& in_use) const {
   parts_->roots.collect_peers(in_use);
   parts_->tracking.collect_peers(in_use);
   parts_->dissemination.collect_peers(in_use);
+  parts_->anycasts.collect_peers(in_use);
+  parts_->asker.collect_peers(in_use);
+  parts_->replier.collect_peers(in_use);
   parts_->requests.collect_peers(in_use);
   parts_->relocations.collect_peers(in_use);
   parts_->remover.collect_peers(in_use);
@@ -299,6 +349,8 @@ void Scribe::peer_failed(PeerRef peer) {
   parts.dissemination.peer_failed(peer);
   parts.roots.peer_failed(peer);
   parts.requests.peer_failed(peer);
+  parts.asker.peer_failed(peer);
+  parts.replier.peer_failed(peer);
   if (parts.core.config.maintenance) {
     parts.tree.parent_lost(peer, Tree::Loss::failed, parts.core.config.heartbeat_interval / 20);
     parts.tree.child_lost(peer);
@@ -317,7 +369,10 @@ void Scribe::activated() {
 }
 
 // `reason` is a literal, and lives as long as anybody.
-void Scribe::stalled() { parts_->roots.doubt(); }
+void Scribe::stalled(Duration late) {
+  parts_->core.stalled(late);
+  parts_->roots.doubt();
+}
 
 void Scribe::join_stalled(std::string_view reason) {
   parts_->core.upcalls.call([this, reason] { parts_->core.events.join_stalled(reason); });
@@ -341,6 +396,11 @@ ForwardAction Scribe::Parts::forward(PeerRef from, wire::Routed& message, PeerRe
   if (std::holds_alternative<wire::GroupJoin>(*message.body)) {
     return forward_join(from, message, next_hop);
   }
+  const auto* anycast = std::get_if<wire::Anycast>(message.body.get());
+  if (anycast && anycasts.is_late(*anycast)) {
+    ++core.counters.anycasts_late;
+    return ForwardAction::stop;
+  }
   const Group* group = core.find(message.key);
   if (!group) return ForwardAction::proceed;
   if (group->standing() == Standing::root) {
@@ -348,8 +408,7 @@ ForwardAction Scribe::Parts::forward(PeerRef from, wire::Routed& message, PeerRe
     answer(*message.body, true);
     return ForwardAction::stop;
   }
-  if (const auto* anycast = std::get_if<wire::Anycast>(message.body.get());
-      anycast && group->in_tree()) {
+  if (anycast && group->in_tree()) {
     anycasts.visit(*anycast);
     return ForwardAction::stop;
   }
@@ -421,6 +480,7 @@ void Scribe::Parts::on(PeerRef from, const wire::Publish& message) {
 }
 
 void Scribe::Parts::on(PeerRef from, wire::Multicast& message) {
+  message.asking.within_ms = core.left_of(message.asking.within_ms);
   if (message.tracking.within_ms != 0) {
     message.tracking.within_ms = time_below(core.config, message.tracking.within_ms);
   }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@
 #include <canopy/error.hpp>
 
 #include "sim/fuzz_plan.hpp"
+#include "sim/fuzz_requests.hpp"
 #include "sim/order_checker.hpp"
 #include "sim/plane.hpp"
 #include "sim/track_checker.hpp"
@@ -64,6 +66,12 @@ class FuzzRun final : public Observer {
   void activated(NodeIndex node) override;
   void gap(NodeIndex node, const Id& group, const scribe::Missed& missed) override;
   void multicast(NodeIndex node, const wire::Multicast& message) override;
+  std::size_t asked(NodeIndex node, const wire::Multicast& message) override {
+    return requests_->asked(node, message);
+  }
+  bool anycast(NodeIndex node, const wire::Anycast& message) override {
+    return requests_->anycast(node, message);
+  }
 
  private:
   using Received = std::pair<NodeIndex, std::uint64_t>;  // node, its incarnation
@@ -85,6 +93,8 @@ class FuzzRun final : public Observer {
   void publish(NodeIndex node, std::uint32_t group);
   void publish_tracked(NodeIndex node, std::uint32_t group, const std::string& text,
                        std::function<void(const scribe::PublishOutcome&)> told);
+  void ask_and_judge(const RingOrder& ring, std::uint32_t group, std::size_t members);
+  FuzzRequests::Host request_host();
   bool has_two_roots(const Id& group) const;
   void create_ordered_groups();
   Received process(NodeIndex node) const;
@@ -116,6 +126,7 @@ class FuzzRun final : public Observer {
   OrderChecker order_;
   TrackChecker track_;
   Random track_random_;  // of its own: the rest of the run stays as it is
+  std::unique_ptr<FuzzRequests> requests_;
   MonoTime forgetful_until_{};
   Findings findings_;
 };
@@ -133,6 +144,7 @@ FuzzRun::FuzzRun(const FuzzOptions& options)
   simulation_ = std::make_unique<Simulation>(config, *topology_);
   if (options.trace != nullptr) simulation_->trace().write_to(*options.trace);
   simulation_->observe(*this);
+  requests_ = std::make_unique<FuzzRequests>(*simulation_, options.seed, request_host());
   started_.resize(plan_.nodes);
   memberships_.resize(plan_.nodes);
 }
@@ -150,6 +162,7 @@ FuzzOutcome FuzzRun::run() {
   settle();
   if (findings_.empty()) publish_and_judge();
   for (std::string& finding : order_.judge()) find(std::move(finding));
+  requests_->judge_end();
   return {findings_,
           simulation_->trace().hash(),
           simulation_->events(),
@@ -157,7 +170,9 @@ FuzzOutcome FuzzRun::run() {
           order_.deliveries(),
           order_.gaps(),
           track_.answers(),
-          track_.complete()};
+          track_.complete(),
+          requests_->checker().taken(),
+          requests_->checker().replies()};
 }
 
 // Ids may collide in a short id space: the colliding name is passed over.
@@ -203,7 +218,10 @@ void FuzzRun::carry_out(const Act& act) {
     case ActKind::join_group:
     case ActKind::leave_group:
     case ActKind::publish:
-    case ActKind::burst: return use_group(act);
+    case ActKind::burst:
+    case ActKind::anycast:
+    case ActKind::ask_one:
+    case ActKind::ask_all: return use_group(act);
     case ActKind::loss:
     case ActKind::duplication:
     case ActKind::reordering:
@@ -234,6 +252,7 @@ void FuzzRun::stop(const Act& act) {
     }
     memberships_[node].clear();
     track_.stopped(process(node));
+    requests_->stopped(node);
     if (act.kind == ActKind::crash) {
       simulation_->crash(node);
     } else {
@@ -323,6 +342,11 @@ void FuzzRun::use_group(const Act& act) {
     case ActKind::burst:
       for (int i = 0; i < static_cast<int>(act.amount); ++i) publish(node, act.other);
       return;
+    case ActKind::anycast: return requests_->send_anycast(node, group_name(act.other));
+    case ActKind::ask_one:
+    case ActKind::ask_all:
+      return requests_->ask(node, group_name(act.other), act.kind == ActKind::ask_all,
+                            [](const scribe::RequestOutcome&) {});
     default: return publish(node, act.other);
   }
 }
@@ -370,6 +394,30 @@ void FuzzRun::publish_tracked(NodeIndex node, std::uint32_t group, const std::st
         told(outcome);
       },
       within);
+}
+
+FuzzRequests::Host FuzzRun::request_host() {
+  return {[this](MonoTime time, std::function<void()> what) { at(time, std::move(what)); },
+          [this](std::string finding) { find(std::move(finding)); },
+          [this](const wire::MessageId& id) { order_.publish_failed(id); }};
+}
+
+// Everybody is well, and replies.
+void FuzzRun::ask_and_judge(const RingOrder& ring, std::uint32_t group, std::size_t members) {
+  requests_->let_all_reply();
+  const NodeIndex asker = ring[track_random_.below(ring.size())].node;
+  for (const bool to_all : {false, true}) {
+    const auto result = std::make_shared<std::optional<scribe::RequestOutcome>>();
+    requests_->ask(asker, group_name(group), to_all,
+                   [result](const scribe::RequestOutcome& outcome) { *result = outcome; });
+    for (int second = 0; second < 8; ++second) run_until(simulation_->now() + 1s);
+    const std::size_t wanted = to_all ? members : std::min<std::size_t>(members, 1);
+    const std::size_t came = *result ? (*result)->replies.size() : 0;
+    if (came != wanted) {
+      find(fmt::format("a request of {} to {} of group {} had {} replies, not {}", hex(asker),
+                       to_all ? "all" : "one", group, came, wanted));
+    }
+  }
 }
 
 // While the ring is parted: what is told of one root's tree says nothing of the other's.
@@ -596,6 +644,8 @@ void FuzzRun::publish_and_judge() {
                        group, hex(publisher), result->members, members,
                        result->complete ? "" : ", not all"));
     }
+    received_.clear();
+    if (plan_.requests) ask_and_judge(ring, group, members);
     received_.clear();
   }
 }

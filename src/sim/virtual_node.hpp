@@ -39,6 +39,7 @@ class VirtualNode final : public wire::Env, public scribe::Events {
   void multicast(const wire::Multicast& message) override;
   void gap(const Id& group, const scribe::Missed& missed) override;
   bool anycast(const wire::Anycast& message) override;
+  void request_over(const wire::MessageId& id, boost::system::error_code reason) override;
   void detached(const Id& group, boost::system::error_code reason) override;
 
  private:

@@ -23,13 +23,14 @@ namespace canopy::wire {
 namespace limit {
 inline constexpr std::size_t peers = 1024;  // in one list
 inline constexpr std::size_t rows = 64;
-inline constexpr std::size_t leaving = 16;   // roots that a Routed has passed
-inline constexpr std::size_t groups = 4096;  // in a GroupSetPage
-inline constexpr std::size_t lost = 256;     // subtrees in a Leave
-inline constexpr std::size_t states = 1024;  // in RootStates; max_header may be reached earlier
-inline constexpr std::size_t addresses = 8;  // of a peer
-inline constexpr std::size_t name = 255;     // bytes of a name, zone or host
-inline constexpr std::size_t key = 255;      // bytes of Multicast::key
+inline constexpr std::size_t leaving = 16;      // roots that a Routed has passed
+inline constexpr std::size_t groups = 4096;     // in a GroupSetPage
+inline constexpr std::size_t lost = 256;        // subtrees in a Leave
+inline constexpr std::size_t passed_over = 64;  // members that a request has been at
+inline constexpr std::size_t states = 1024;     // in RootStates; max_header may be reached earlier
+inline constexpr std::size_t addresses = 8;     // of a peer
+inline constexpr std::size_t name = 255;        // bytes of a name, zone or host
+inline constexpr std::size_t key = 255;         // bytes of Multicast::key
 }  // namespace limit
 
 // Fails with errc::too_large if the message passes a limit above, max_header or

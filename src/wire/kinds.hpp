@@ -65,6 +65,10 @@ enum class Kind : std::uint8_t {
   multicast_ack = 0x5b,
   ack_request = 0x5c,
   replica_digest = 0x5d,
+  reply = 0x5e,
+  reply_ack = 0x5f,
+  request_check = 0x60,
+  request_cancel = 0x61,
 };
 
 inline constexpr Kind first_scribe_kind = Kind::group_join;
@@ -176,6 +180,14 @@ template <>
 inline constexpr KindInfo kind_info<AckRequest>{Kind::ack_request, "AckRequest"};
 template <>
 inline constexpr KindInfo kind_info<ReplicaDigest>{Kind::replica_digest, "ReplicaDigest"};
+template <>
+inline constexpr KindInfo kind_info<Reply>{Kind::reply, "Reply", TrafficClass::bulk};
+template <>
+inline constexpr KindInfo kind_info<ReplyAck>{Kind::reply_ack, "ReplyAck"};
+template <>
+inline constexpr KindInfo kind_info<RequestCheck>{Kind::request_check, "RequestCheck"};
+template <>
+inline constexpr KindInfo kind_info<RequestCancel>{Kind::request_cancel, "RequestCancel"};
 
 // Carried under its own kind, whatever that is.
 template <>

@@ -80,7 +80,7 @@ std::size_t content_size(const Publish& m) noexcept {
 }
 std::size_t content_size(const Anycast& m) noexcept {
   return number_bytes + message_id_bytes + peer_bytes + size_of(m.visited) + size_of(m.to_visit) +
-         m.body.size();
+         size_of(m.passed_over) + m.body.size();
 }
 std::size_t content_size(const TreeRequest&) noexcept { return 2 * number_bytes + peer_bytes; }
 std::size_t content_size(const OpaqueBody& m) noexcept { return m.header.size() + m.body.size(); }
@@ -97,7 +97,8 @@ std::size_t content_size(const RootPathUpdate& m) noexcept {
   return number_bytes + size_of(m.root_path);
 }
 std::size_t content_size(const Multicast& m) noexcept {
-  return number_bytes + message_id_bytes + m.key.size() + m.body.size();
+  return number_bytes + message_id_bytes + m.key.size() + (m.asking.asker ? peer_bytes : 0) +
+         m.body.size();
 }
 std::size_t content_size(const TreeHeartbeat&) noexcept { return 4 * number_bytes; }
 std::size_t content_size(const GroupSetPage& m) noexcept {
@@ -131,6 +132,12 @@ std::size_t content_size(const LostUpTo&) noexcept { return id_bytes + 2 * numbe
 std::size_t content_size(const LatestPosition&) noexcept { return id_bytes + 2 * number_bytes; }
 std::size_t content_size(const RefillRequest&) noexcept { return id_bytes + 4 * number_bytes; }
 std::size_t content_size(const ReplicaDigest&) noexcept { return 2 * number_bytes; }
+std::size_t content_size(const Reply& m) noexcept {
+  return message_id_bytes + 3 * number_bytes + m.body.size();
+}
+std::size_t content_size(const ReplyAck&) noexcept { return message_id_bytes + number_bytes; }
+std::size_t content_size(const RequestCheck&) noexcept { return message_id_bytes; }
+std::size_t content_size(const RequestCancel&) noexcept { return message_id_bytes; }
 std::size_t content_size(const Routed& m) noexcept {
   CANOPY_ASSERT(m.body);
   return id_bytes + 2 * number_bytes + size_of(m.leaving) +

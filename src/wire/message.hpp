@@ -64,7 +64,8 @@ struct Message
                    Orphaned, RootPathUpdate, Multicast, TreeHeartbeat, GroupSetPage, PublishAck,
                    RootAddress, AnycastReply, RootStates, RootStatesAck, TreeReply,
                    RootStateRequest, RootStateReply, GroupJoin, Relocation, EpochStart, LostUpTo,
-                   LatestPosition, RefillRequest, MulticastAck, AckRequest, ReplicaDigest> {
+                   LatestPosition, RefillRequest, MulticastAck, AckRequest, ReplicaDigest, Reply,
+                   ReplyAck, RequestCheck, RequestCancel> {
   using variant::variant;
   Message();
   Message(const Message&);

@@ -48,6 +48,7 @@ class Box final : public wire::Env, public Events {
   void gap(const Id& group, const Missed& missed) override;
   void lost(const Id& group, std::uint64_t count) override;
   bool anycast(const wire::Anycast& message) override;
+  void request_over(const wire::MessageId& id, boost::system::error_code reason) override;
   void detached(const Id& group, boost::system::error_code reason) override;
 
   std::size_t count(const std::string& text) const;  // how often it was delivered
@@ -62,6 +63,9 @@ class Box final : public wire::Env, public Events {
   std::vector<Missed> gaps;
   std::uint64_t told_lost = 0;
   std::vector<std::string> anycasts;
+  std::size_t repliers = 0;          // subscribers that have what is asked of all
+  std::vector<wire::MessageId> had;  // requests
+  std::vector<std::pair<wire::MessageId, boost::system::error_code>> over;
   std::vector<boost::system::error_code> detachments;
   std::deque<std::pair<PeerRef, wire::Message>> inbox;  // while hung
   MonoTime wake = never;
@@ -118,7 +122,8 @@ class MiniNet {
   void shout(PeerRef ref, const wire::GroupName& name, const std::string& text,
              wire::AckMode ack = wire::AckMode::none);
   std::pair<boost::system::error_code, PeerRef> anycast(PeerRef ref, const wire::GroupName& name,
-                                                        const std::string& text);
+                                                        const std::string& text,
+                                                        const AnycastTerms& terms = {});
 
   // --- The tree, seen from outside ---
   PeerRef closest_live(const Id& key) const;  // who should be the root

@@ -98,6 +98,8 @@ class Sampler {
   void fill(JoinRefusal& to) { fill_enum(to, JoinRefusal::loop, JoinRefusal::denied); }
   void fill(LeaveReason& to) { fill_enum(to, LeaveReason::gone, LeaveReason::orphaned); }
   void fill(TrackState& to) { fill_enum(to, TrackState::under_way, TrackState::stranger); }
+  void fill(ReplyKind& to) { fill_enum(to, ReplyKind::given, ReplyKind::declined); }
+  void fill(AskerState& to) { fill_enum(to, AskerState::waits, AskerState::over); }
 
   template <class E>
   void fill_enum(E& to, E first, E last) {

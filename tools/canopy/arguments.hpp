@@ -11,6 +11,7 @@
 #include "base/time.hpp"
 #include "canopy/bridge_arguments.hpp"
 #include "canopy/queue_arguments.hpp"
+#include "canopy/request_arguments.hpp"
 #include "wire/content.hpp"
 #include "wire/scribe_messages.hpp"
 
@@ -32,6 +33,7 @@ struct CreateCommand {
 struct JoinCommand {
   std::vector<std::string> groups;
   std::uint64_t count = 0;  // 0: no end
+  bool no_anycast = false;
 };
 struct PublishCommand {
   std::string group;
@@ -40,6 +42,8 @@ struct PublishCommand {
   wire::Headers headers;
   wire::AckMode ack = wire::AckMode::root;
   std::uint64_t require = 0;  // members that are to have it; 0: no matter
+  bool to_one = false;        // member, in place of all
+  bool wait = false;          // to one: until a member has room
 };
 struct GroupsCommand {};
 struct TreeCommand {
@@ -50,7 +54,7 @@ struct ShutdownCommand {};
 
 using Command = std::variant<StatusCommand, RingCommand, RouteCommand, CreateCommand, JoinCommand,
                              PublishCommand, GroupsCommand, TreeCommand, ShutdownCommand,
-                             QueueCommand, BridgeCommand>;
+                             RequestCommand, ReplyCommand, QueueCommand, BridgeCommand>;
 
 struct Arguments {
   std::string control;  // the socket's path

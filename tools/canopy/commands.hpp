@@ -28,6 +28,8 @@ int run(Context& context, const ShutdownCommand& command);
 int run(Context& context, const CreateCommand& command);
 int run(Context& context, const JoinCommand& command);
 int run(Context& context, const PublishCommand& command);
+int run(Context& context, const RequestCommand& command);
+int run(Context& context, const ReplyCommand& command);
 int run(Context& context, const QueueCommand& command);
 int run(Context& context, const BridgeCommand& command);
 
