@@ -38,9 +38,8 @@ class Application {
   virtual void measured(PeerRef /*peer*/, Duration /*round_trip*/) {}
 
   // This process was stopped, or starved, for so long that others may have given
-  // it up, and do its work by now. Told before what has come in meanwhile. It had
-  // meant to wake so much earlier.
-  virtual void stalled(Duration /*late*/) {}
+  // it up, and do its work by now. Told before what has come in meanwhile.
+  virtual void stalled() {}
 
   // Another process with this node's id and a later incarnation is about: the
   // others listen to that one from now on.

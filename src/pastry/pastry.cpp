@@ -409,7 +409,7 @@ void Pastry::notice_stall() {
   acks_.start_over();
   if (!state_.active || !config.maintenance) return;
   detector_.start_over();
-  application_.stalled(slept);
+  application_.stalled();
   if (slept > config.heartbeat_interval + config.probe_timeout) probe_all_leaves();
 }
 

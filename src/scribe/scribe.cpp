@@ -52,9 +52,10 @@ struct Scribe::Parts {
   void deliver_join(const wire::GroupJoin& join);
   void answer(const wire::RoutedBody& body, bool known);
   bool well_formed(const wire::Routed& message);
+  std::shared_ptr<const wire::RoutedBody> aged(std::shared_ptr<const wire::RoutedBody> body);
 
   // --- Direct ones ---
-  void on(PeerRef from, const wire::Publish& m);
+  void on(PeerRef from, wire::Publish& m);
   void on(PeerRef from, wire::Multicast& m);
   void on(PeerRef, wire::Anycast& m) { anycasts.visit(std::move(m)); }
   void on(PeerRef, const wire::TreeRequest& m) { requests.on_tree_request(m); }
@@ -224,6 +225,8 @@ void Scribe::receive(PeerRef from, wire::Message message) {
 
 void Scribe::tick() {
   Parts& parts = *parts_;
+  parts.core.look_at_clock();
+  parts.core.next_wake = never;
   const bool maintenance = parts.core.config.maintenance;
   if (maintenance) parts.repair.tick();
   parts.relocations.tick();
@@ -261,6 +264,8 @@ void Scribe::unreachable(PeerRef peer) {
 }
 
 void Scribe::flush() {
+  parts_->core.look_at_clock();
+  parts_->core.active_at = parts_->core.now();
   parts_->watch();
   if (parts_->core.upcalls.empty()) return;
   parts_->core.upcalls.run(parts_->core.events);
@@ -338,7 +343,7 @@ void Scribe::deliver(PeerRef from, const wire::Routed& message) {
   if (parts_->core.departing) {
     parts_->core.pastry.hand_over(from, message);
   } else {
-    parts_->deliver(*message.body);
+    parts_->deliver(*parts_->aged(message.body));
   }
 }
 
@@ -369,8 +374,8 @@ void Scribe::activated() {
 }
 
 // `reason` is a literal, and lives as long as anybody.
-void Scribe::stalled(Duration late) {
-  parts_->core.stalled(late);
+void Scribe::stalled() {
+  parts_->core.stalled();
   parts_->roots.doubt();
 }
 
@@ -390,12 +395,25 @@ bool Scribe::Parts::well_formed(const wire::Routed& message) {
   return fits;
 }
 
+// What a request says of time, where this process was stopped meanwhile.
+std::shared_ptr<const wire::RoutedBody> Scribe::Parts::aged(
+    std::shared_ptr<const wire::RoutedBody> body) {
+  const auto* publish = std::get_if<wire::Publish>(body.get());
+  if (!publish || publish->origin == core.self) return body;
+  const std::uint32_t left = core.left_of(publish->reply_within_ms);
+  if (left == publish->reply_within_ms) return body;
+  wire::Publish older = *publish;
+  older.reply_within_ms = left;
+  return std::make_shared<const wire::RoutedBody>(std::move(older));
+}
+
 ForwardAction Scribe::Parts::forward(PeerRef from, wire::Routed& message, PeerRef& next_hop) {
   if (std::holds_alternative<wire::OpaqueBody>(*message.body)) return ForwardAction::proceed;
   if (!well_formed(message)) return ForwardAction::stop;
   if (std::holds_alternative<wire::GroupJoin>(*message.body)) {
     return forward_join(from, message, next_hop);
   }
+  message.body = aged(message.body);
   const auto* anycast = std::get_if<wire::Anycast>(message.body.get());
   if (anycast && anycasts.is_late(*anycast)) {
     ++core.counters.anycasts_late;
@@ -471,7 +489,8 @@ void Scribe::Parts::answer(const wire::RoutedBody& body, bool known) {
 
 // --- Direct messages ---
 
-void Scribe::Parts::on(PeerRef from, const wire::Publish& message) {
+void Scribe::Parts::on(PeerRef from, wire::Publish& message) {
+  message.reply_within_ms = core.left_of(message.reply_within_ms);
   if (!dissemination.acceptable(message.body)) {
     ++core.counters.limits_met;
   } else {

@@ -117,7 +117,7 @@ class Scribe final : public pastry::Application {
   void peer_failed(PeerRef peer) override;
   void measured(PeerRef peer, Duration round_trip) override;
   void activated() override;
-  void stalled(Duration late) override;
+  void stalled() override;
   void join_stalled(std::string_view reason) override;
   void superseded(PeerRef by) override;
 

@@ -48,7 +48,7 @@ void FuzzRequests::send_anycast(NodeIndex node, const wire::GroupName& group) {
 void FuzzRequests::ask(NodeIndex node, const wire::GroupName& group, bool to_all, Told told) {
   scribe::RequestTerms terms;
   terms.to_all = to_all;
-  terms.within = deadline_of(random_);
+  terms.within = all_reply_ ? Duration(20s) : deadline_of(random_);
   const auto id = std::make_shared<wire::MessageId>();
   *id = simulation_.peer(node).scribe().request(
       group, Buffer::copy_of("question"), terms,

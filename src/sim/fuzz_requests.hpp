@@ -3,6 +3,7 @@
 // decline, or say nothing.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -23,6 +24,7 @@ class FuzzRequests {
     std::function<void(const wire::MessageId& id)> unconfirmed;
   };
   using Told = std::function<void(const scribe::RequestOutcome&)>;
+  static constexpr Duration time_max = std::chrono::seconds(21);  // until all is over
 
   // The simulation must outlive it.
   FuzzRequests(Simulation& simulation, std::uint64_t seed, Host host);

@@ -162,6 +162,7 @@ FuzzOutcome FuzzRun::run() {
   settle();
   if (findings_.empty()) publish_and_judge();
   for (std::string& finding : order_.judge()) find(std::move(finding));
+  if (plan_.requests) run_until(simulation_->now() + FuzzRequests::time_max);
   requests_->judge_end();
   return {findings_,
           simulation_->trace().hash(),
@@ -410,7 +411,8 @@ void FuzzRun::ask_and_judge(const RingOrder& ring, std::uint32_t group, std::siz
     const auto result = std::make_shared<std::optional<scribe::RequestOutcome>>();
     requests_->ask(asker, group_name(group), to_all,
                    [result](const scribe::RequestOutcome& outcome) { *result = outcome; });
-    for (int second = 0; second < 8; ++second) run_until(simulation_->now() + 1s);
+    // Whoever has the root's old address sends its message again, after a while.
+    for (int second = 0; second < 22 && !*result; ++second) run_until(simulation_->now() + 1s);
     const std::size_t wanted = to_all ? members : std::min<std::size_t>(members, 1);
     const std::size_t came = *result ? (*result)->replies.size() : 0;
     if (came != wanted) {
@@ -615,6 +617,10 @@ void FuzzRun::settle() {
   if (findings.empty()) {
     run_until(std::max(plan_.end, simulation_->now()));
     findings = judge();
+    if (!findings.empty()) {  // a child may be on its way to another parent just now
+      run_until(simulation_->now() + 2s);
+      findings = judge();
+    }
   }
   if (findings.empty()) findings = judge_loads();
   for (std::string& finding : findings) find(std::move(finding));

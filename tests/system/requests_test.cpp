@@ -223,8 +223,9 @@ TEST_F(RequestsTest, TheLossOfTheOnlyDaemonIsToldInTime) {
       cluster_.until(seconds(10) * slowness, [&] { return !members_[2].messages.empty(); }));
   cluster_[2].process().signal(SIGKILL);
   ASSERT_TRUE(ends(*outcome, seconds(14)));
-  EXPECT_EQ(outcome->end->error, static_cast<std::uint16_t>(errc::lost_member))
-      << outcome->end->text;
+  // It may have died before it had said that it has the request.
+  const auto error = static_cast<errc>(outcome->end->error);
+  EXPECT_TRUE(error == errc::lost_member || error == errc::timed_out) << outcome->end->text;
 }
 
 TEST_F(RequestsTest, AnotherRepliesForACommandThatIsKilled) {
