@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "scribe/anycast_search.hpp"
 #include "scribe/group_name.hpp"
 #include "scribe/planted_bug.hpp"

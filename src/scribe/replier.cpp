@@ -13,7 +13,7 @@ namespace canopy::scribe {
 namespace {
 
 constexpr unsigned unanswered_max = 4;
-constexpr int longest_pause = 8;  // heartbeat intervals
+constexpr int longest_check_pause = 8;  // heartbeat intervals
 
 }  // namespace
 
@@ -180,7 +180,7 @@ void Replier::ask_again(const wire::MessageId& id, Open& open) {
   for (const auto& [number, unacked] : open.unacked) tell(open.asker, unacked.message);
   if (open.unacked.empty()) tell(open.asker, wire::RequestCheck{id});
   if (open.shared || !open.unacked.empty()) {
-    open.pause = std::min(2 * open.pause, longest_pause * core_.config.heartbeat_interval);
+    open.pause = std::min(2 * open.pause, longest_check_pause * core_.config.heartbeat_interval);
   }
   schedule(id, open);
 }
