@@ -36,9 +36,10 @@ class Running:
         return self
 
     def __exit__(self, *_):
+        # Not SIGKILL, which would leave its commands behind, with its standard error.
         if self.process.poll() is None:
-            self.process.kill()
-        self.process.communicate()
+            self.process.terminate()
+        self.process.communicate(timeout=DEADLINE_S)
 
     def line(self):
         """The next that it prints."""
