@@ -34,6 +34,8 @@ enum class errc {
   no_such_bridge = 22,  // the queue has no bridge to that group
   unavailable = 23,     // the queues take nothing at the moment: a full disk, too much at once
   mode_conflict = 24,   // the group is there, in another mode
+  not_awaited = 25,     // nobody waits for a reply to this (any more)
+  lost_member = 26,     // the member that had the request went away, and no other took it
   conflict = 29,        // somebody else has changed it meanwhile
   unconfirmed = 30,     // done, but not all peers that are to keep it have said that they do
 };

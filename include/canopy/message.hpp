@@ -2,8 +2,11 @@
 // get, and who the members are. Plain values, safe to pass between threads.
 #pragma once
 
+#include <chrono>
 #include <compare>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -51,6 +54,18 @@ struct MessageId {
   friend auto operator<=>(const MessageId&, const MessageId&) = default;
 };
 
+namespace detail {
+class OpenRequest;
+}
+
+// The sender waits for this subscriber's reply: see Node::async_reply. One that
+// lets go of all copies without a reply declines. Only subscribers whose JoinOptions
+// say that they reply get it.
+struct WantedReply {
+  std::chrono::milliseconds within{0};  // that were left when the message came here
+  std::shared_ptr<detail::OpenRequest> handle{};
+};
+
 // In an ordered group (epoch, position) only grows, and every member gets what is
 // at a position there or not at all. A position may be passed over without a Gap
 // when it holds a message that the member has had under an earlier one.
@@ -63,6 +78,7 @@ struct Message {
   bool last = false;           // it was published before this member joined (JoinOptions::last)
   Headers headers;
   Payload payload;
+  std::optional<WantedReply> request{};
 };
 
 // Messages that could not be got any more (ordered groups), where they would have
@@ -122,6 +138,15 @@ struct Detached {
   friend bool operator==(const Detached&, const Detached&) = default;
 };
 
-using Event = std::variant<Message, Gap, Lost, Presence, NoLast, Detached>;
+// Nobody waits for the reply to this request any more, which the subscriber has
+// had, and has not replied to: its time is up (timed_out), the asker has cancelled
+// it or has enough (not_awaited), or is gone (unreachable).
+struct RequestEnded {
+  MessageId id;
+  boost::system::error_code reason;
+  friend bool operator==(const RequestEnded&, const RequestEnded&) = default;
+};
+
+using Event = std::variant<Message, Gap, Lost, Presence, NoLast, Detached, RequestEnded>;
 
 }  // namespace canopy

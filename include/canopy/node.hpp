@@ -42,6 +42,7 @@
 #include <canopy/message.hpp>
 #include <canopy/options.hpp>
 #include <canopy/publish.hpp>
+#include <canopy/request.hpp>
 #include <canopy/subscription.hpp>
 
 namespace canopy {
@@ -184,15 +185,60 @@ class Node {
                                            std::move(options));
   }
 
-  // Sends a message to one member, near in the tree.
+  // Sends a message to one member, the nearest in the tree that is willing: one of
+  // its subscriptions accepts anycasts and has room for it. A peer's subscriptions
+  // take turns.
   //
-  // Completion: void(error_code, PeerInfo), the member that took it. bad_name,
-  // too_large, no_member, timed_out.
+  // A search that is lost with a peer is begun again; a member does not take a
+  // message twice. Two members may have it if the first one dies with it, or its
+  // answer is lost and it is not found again, and so may one if this says timed_out.
+  //
+  // Completion: void(error_code, AnycastResult). bad_name, too_large, no_member
+  // (nobody is willing, or none of the 256 nearest nodes), timed_out.
   template <class Token>
-  auto async_anycast(GroupName group, Payload payload, Headers headers, Token&& token) {
-    return detail::initiate<PeerInfo>(std::forward<Token>(token), &detail::NodeRef::anycast, ref_,
-                                      std::move(group), std::move(payload), std::move(headers));
+  auto async_anycast(GroupName group, Payload payload, AnycastOptions options, Token&& token) {
+    return detail::initiate<AnycastResult>(std::forward<Token>(token), &detail::NodeRef::anycast,
+                                           ref_, std::move(group), std::move(payload),
+                                           std::move(options));
   }
+
+  // Sends a message to one member or to all, and waits for replies. Subscribers that
+  // reply (JoinOptions::requests) get it as a Message with a `request`; others get a
+  // request to all as an ordinary message.
+  //
+  // To one member: as an anycast. If the member declines it, leaves, or is lost with
+  // it, it goes to another one, which may so do again what the first has done. To
+  // all: in its place in the order, in an ordered group. Each subscriber replies once.
+  //
+  // Completion: void(error_code, RequestResult), success when enough replies have
+  // come; to all also when all members have spoken, and there was a reply. Else
+  // bad_name, too_large, queue_full; no_member (nobody is willing, or all have
+  // declined), lost_member, no_such_group, lost_root, timed_out (at the deadline,
+  // with what has come).
+  // Cancellation is told to the member that has the request. Of a request to all,
+  // members learn it by their reply, or within some heartbeats.
+  template <class Token>
+  auto async_request(GroupName group, Payload payload, RequestOptions options, Token&& token) {
+    return detail::initiate<RequestResult>(std::forward<Token>(token), &detail::NodeRef::request,
+                                           ref_, std::move(group), std::move(payload),
+                                           std::move(options));
+  }
+
+  // Replies to a message that one of this node's subscriptions has received.
+  //
+  // Completion: void(error_code), when the asker has the reply. not_awaited: nobody
+  // waits for it (any more), or it was replied to before; too_large; queue_full: try
+  // again; timed_out, unreachable: the asker may have it or not. A cancellation does
+  // not take the reply back.
+  template <class Token>
+  auto async_reply(const Message& request, Payload payload, ReplyOptions options, Token&& token) {
+    return detail::initiate<>(std::forward<Token>(token), &detail::NodeRef::reply, ref_,
+                              request.request.value_or(WantedReply{}).handle, std::move(payload),
+                              std::move(options));
+  }
+
+  // No reply will come: a request to one member goes to the next. Thread-safe.
+  static void decline(const Message& request) noexcept;
 
   // This node itself. Completion: void(error_code, NodeStatus); works in every
   // state until the node is stopped.

@@ -42,11 +42,15 @@ class QueueRoom {
 // The queue between the tree and the subscriber. A full one drops its oldest
 // messages and tells how many by Lost. That of an ordered group drops nothing:
 // what does not fit is taken later from what the node keeps of the group anyway
-// (30 seconds, 16 MiB), and what has left that is a Gap.
+// (30 seconds, 16 MiB), and what has left that is a Gap. Anycasts are not dropped
+// by either: they go to another member when there is no room.
 struct JoinOptions {
   std::size_t queue_messages_max = 65'536;
   std::size_t queue_bytes_max = 64U << 20;  // payloads, headers and bookkeeping
-  bool accept_anycast = true;               // anycasts may end here
+  bool accept_anycast = true;               // those that want no reply may end here
+  // Requests to one member that it may have at the same time, replied to neither
+  // yet. 0: it does not reply, and requests to all are messages like any other.
+  std::size_t requests = 0;
   // Where the group's access list asks for one. It is the node that joins: who is a
   // member already shares that with all subscriptions of the node.
   std::string token = {};

@@ -32,6 +32,10 @@ const char* text_of(errc error) noexcept {
     case errc::busy: return "the same operation is under way already; wait for it";
     case errc::unsupported: return "the group's mode does not offer that";
     case errc::mode_conflict: return "the group exists already, in another mode";
+    case errc::not_awaited: return "nobody waits for a reply to this message any more";
+    case errc::lost_member:
+      return "the member that had the request went away before it replied, and no other took it: "
+             "ask again";
     case errc::conflict: return "somebody else has changed it meanwhile: look, and try again";
     case errc::unconfirmed:
       return "it is done, but not every peer that is to keep it has confirmed so: if the root "

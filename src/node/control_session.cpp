@@ -277,6 +277,52 @@ void ControlSession::handle(RequestId id, const control::Publish& request) {
       }));
 }
 
+void ControlSession::handle(RequestId id, const control::Anycast& request) {
+  AnycastOptions options;
+  options.headers = request.content.headers;
+  options.within = request.within;
+  options.wait_for_member = request.wait_for_member;
+  options.token = request.token;
+  host_->node.async_anycast(to_public(request.group), to_payload(request.content.payload),
+                            std::move(options),
+                            ends(id, [id](ControlSession& self, const AnycastResult& result) {
+                              self.send(id, to_answer(result));
+                            }));
+}
+
+// Replies are worth telling also where they are too few.
+void ControlSession::handle(RequestId id, const control::Ask& request) {
+  RequestOptions options;
+  options.to = request.to_all ? Audience::all : Audience::one;
+  options.headers = request.content.headers;
+  options.within = request.within;
+  options.replies = request.replies;
+  options.token = request.token;
+  add(id);
+  host_->node.async_request(
+      to_public(request.group), to_payload(request.content.payload), std::move(options),
+      bound(id, [id](ControlSession& self, error_code error, const RequestResult& result) {
+        self.end(id);
+        self.send_all(id, to_answers(result, error));
+        self.update_reading();
+      }));
+}
+
+void ControlSession::handle(RequestId id, const control::Reply& request) {
+  const auto join = operations_.find(request.join);
+  auto asked = join == operations_.end()
+                   ? std::map<MessageId, Message>::node_type()
+                   : join->second.requests.extract(to_message_id(request.request));
+  if (asked.empty()) return fail(id, errc::not_awaited);
+  if (request.decline) {
+    Node::decline(asked.mapped());
+    return send(id, control::Done{});
+  }
+  ReplyOptions options{request.content.headers, request.status};
+  host_->node.async_reply(asked.mapped(), to_payload(request.content.payload), std::move(options),
+                          ends(id, [id](ControlSession& self) { self.send(id, control::Done{}); }));
+}
+
 void ControlSession::handle(RequestId id, const control::Shutdown&) {
   send(id, control::Done{});
   asio::post(host_->io, [host = host_] { host->shutdown(); });
@@ -372,6 +418,8 @@ void ControlSession::handle(RequestId id, const control::Join& request) {
   options.token = request.token;
   options.presence = request.presence;
   options.last = request.last;
+  options.accept_anycast = request.accept_anycast;
+  options.requests = request.requests;
   add(id).join = true;
   ++joins_;
   host_->node.async_join(
@@ -411,7 +459,11 @@ void ControlSession::receive(RequestId id) {
 
 void ControlSession::deliver(RequestId id, const Event& event) {
   if (const auto* message = std::get_if<Message>(&event)) {
+    if (message->request) keep_request(id, *message);
     send(id, to_answer(*message));
+  } else if (const auto* ended = std::get_if<RequestEnded>(&event)) {
+    operations_.at(id).requests.erase(ended->id);
+    send(id, to_answer(*ended));
   } else if (const auto* gap = std::get_if<Gap>(&event)) {
     send(id, control::Gap{gap->epoch, gap->first, gap->last});
   } else if (const auto* lost = std::get_if<Lost>(&event)) {
@@ -424,6 +476,14 @@ void ControlSession::deliver(RequestId id, const Event& event) {
     end(id);
     fail(id, detached->reason);
   }
+}
+
+// What is kept goes, and declines, with the membership.
+void ControlSession::keep_request(RequestId id, const Message& message) {
+  Message kept;
+  kept.id = message.id;
+  kept.request = message.request;
+  operations_.at(id).requests.insert_or_assign(message.id, std::move(kept));
 }
 
 // --- Bookkeeping ---

@@ -50,6 +50,7 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
     std::shared_ptr<Signal> cancel = std::make_shared<Signal>();
     Subscription subscription;                    // of a Join that has completed
     std::unique_ptr<QueueRequest> queue_request;  // of a QueueCall
+    std::map<MessageId, Message> requests;        // that came by a Join, without their payloads
     bool join = false;
     bool receiving = false;
   };
@@ -73,6 +74,9 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
   void handle(RequestId id, const wire::control::Join& request);
   void handle(RequestId id, const wire::control::Cancel&);
   void handle(RequestId id, const wire::control::Publish& request);
+  void handle(RequestId id, const wire::control::Anycast& request);
+  void handle(RequestId id, const wire::control::Ask& request);
+  void handle(RequestId id, const wire::control::Reply& request);
   void handle(RequestId id, const wire::control::Shutdown&);
   void handle(RequestId id, const wire::control::QueueCall& request);
   void handle(RequestId id, const wire::control::AddBridge& request);
@@ -88,6 +92,7 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
   void joined(RequestId id, Subscription subscription);
   void receive(RequestId id);
   void deliver(RequestId id, const Event& event);
+  void keep_request(RequestId id, const Message& message);
 
   // A handler of this request's operation: it is called with the session in
   // front, and only while the request is under way.

@@ -61,6 +61,11 @@ control::Bridge to_answer(const BridgeInfo& bridge) {
           bridge.joined,           bridge.problem, bridge.counts};
 }
 
+Buffer to_buffer(const Payload& payload) {
+  const std::string_view bytes = payload.view();
+  return {std::shared_ptr<const char[]>(payload.owner(), bytes.data()), 0, bytes.size()};
+}
+
 // Cuts a list into pages; `page` makes the empty answer that `list_of` fills.
 template <class Item, class Page, class ListOf>
 std::vector<control::Answer> paged(const std::vector<Item>& items, const Page& page, ListOf list_of,
@@ -130,10 +135,8 @@ control::Message to_answer(const Message& message) {
   out.position = message.position;
   out.anycast = message.anycast;
   out.last = message.last;
-  out.content.headers = message.headers;
-  const std::string_view bytes = message.payload.view();
-  out.content.payload =
-      Buffer(std::shared_ptr<const char[]>(message.payload.owner(), bytes.data()), 0, bytes.size());
+  out.content = {message.headers, to_buffer(message.payload)};
+  if (message.request) out.reply_within = message.request->within;
   return out;
 }
 
@@ -159,6 +162,40 @@ control::Presence to_answer(const Presence& presence) {
   };
   return {presence.members,     presence.complete,    names(presence.joined),
           names(presence.left), presence.more_joined, presence.more_left};
+}
+
+control::Taken to_answer(const AnycastResult& result) {
+  return {to_answer(result.id), to_answer(result.member)};
+}
+
+control::RequestEnded to_answer(const RequestEnded& ended) {
+  const control::Failure failure = to_answer(ended.reason);
+  return {to_answer(ended.id), failure.error, failure.text};
+}
+
+std::vector<control::Answer> to_answers(const RequestResult& result,
+                                        const boost::system::error_code& error) {
+  std::vector<control::Answer> answers;
+  for (const Reply& reply : result.replies) {
+    control::Replied part;
+    part.id = to_answer(result.id);
+    part.peer = to_answer(reply.peer);
+    part.status = reply.status;
+    part.content = {reply.headers, to_buffer(reply.payload)};
+    answers.emplace_back(std::move(part));
+  }
+  control::Replied end;
+  end.id = to_answer(result.id);
+  end.members = result.members;
+  end.complete = result.complete;
+  end.declined = result.declined;
+  end.dropped = result.dropped;
+  if (error) {
+    end.error = static_cast<std::uint16_t>(error.value());
+    end.text = error.message();
+  }
+  answers.emplace_back(std::move(end));
+  return answers;
 }
 
 control::Failure to_answer(const boost::system::error_code& error) {

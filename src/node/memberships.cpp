@@ -14,7 +14,11 @@ Memberships::Memberships(scribe::Scribe& scribe, std::shared_ptr<Mailbox> mailbo
     : scribe_(scribe),
       mailbox_(std::move(mailbox)),
       executor_(std::move(executor)),
-      limits_(limits) {}
+      limits_(limits),
+      requests_(mailbox_, [this](const wire::MessageId& id) {
+        requests_.settled(id);
+        scribe_.decline(id);
+      }) {}
 
 void Memberships::join(const wire::GroupName& name, const JoinOptions& options,
                        std::shared_ptr<Join> join) {
@@ -172,16 +176,29 @@ void Memberships::leave_if_unused(const Id& id) {
   scribe_.leave(id);
 }
 
-void Memberships::multicast(const wire::Multicast& multicast) {
+std::size_t Memberships::multicast(const wire::Multicast& multicast) {
   auto position = groups_.find(multicast.group);
-  if (position == groups_.end()) return;
+  if (position == groups_.end()) return 0;
   Group& group = position->second;
   Message message;
-  if (!to_message(group, multicast, message)) return;
+  if (!to_message(group, multicast, message)) return 0;
   const auto* history = multicast.epoch == 0 ? nullptr : scribe_.history(multicast.group);
   const auto translate = translation(group);
-  for (Follower& follower : group.subscriptions)
-    follower.multicast(multicast, message, history, translate);
+  const wire::Asking& asking = multicast.asking;
+  const bool asks = asking.asker && asking.within_ms != 0;
+  std::size_t repliers = 0;
+  for (Follower& follower : group.subscriptions) {
+    if (asks && follower.subscription().replies()) {
+      // One that is behind gets it later, as an ordinary message: this one declines.
+      Message request = message;
+      request.request = requests_.issue(multicast.id, asking.within_ms, follower.handle());
+      follower.multicast(multicast, request, history, translate);
+      ++repliers;
+    } else {
+      follower.multicast(multicast, message, history, translate);
+    }
+  }
+  return repliers;
 }
 
 void Memberships::gap(const Id& id, const scribe::Missed& missed) {
@@ -204,18 +221,32 @@ bool Memberships::anycast(const wire::Anycast& anycast) {
   auto position = groups_.find(anycast.group);
   if (position == groups_.end()) return false;
   Group& group = position->second;
-  const auto& all = group.subscriptions;
+  auto& all = group.subscriptions;
+  Message message;
+  if (all.empty() || !to_message(group, anycast.id, anycast.body, message)) return false;
+  message.anycast = true;
   for (std::size_t n = 0; n < all.size(); ++n) {
-    State& subscription = all[(group.next_anycast + n) % all.size()].subscription();
-    if (!subscription.accepts_anycast()) continue;
-    Message message;
-    if (!to_message(group, anycast.id, anycast.body, message)) return false;
-    message.anycast = true;
+    if (!give(all[(group.next_anycast + n) % all.size()], anycast, message)) continue;
     group.next_anycast += n + 1;
-    subscription.push(std::move(message));
     return true;
   }
   return false;
+}
+
+bool Memberships::give(Follower& follower, const wire::Anycast& anycast, Message& message) {
+  State& subscription = follower.subscription();
+  if (!anycast.wants_reply) return subscription.accepts_anycast() && subscription.take(message);
+  if (!subscription.takes_request()) return false;
+  message.request = requests_.issue(anycast.id, anycast.within_ms, follower.handle());
+  const auto request = message.request->handle;
+  if (subscription.take(message)) return true;
+  request->revoke();
+  requests_.settled(anycast.id);
+  return false;
+}
+
+void Memberships::request_over(const wire::MessageId& id, boost::system::error_code reason) {
+  requests_.over(id, reason);
 }
 
 bool Memberships::to_message(const Group& group, const wire::Multicast& multicast,

@@ -22,6 +22,7 @@
 #include "node/follower.hpp"
 #include "node/mailbox.hpp"
 #include "node/operation.hpp"
+#include "node/request_book.hpp"
 #include "scribe/scribe.hpp"
 #include "wire/scribe_messages.hpp"
 
@@ -44,11 +45,16 @@ class Memberships {
   void join(const wire::GroupName& name, const JoinOptions& options, std::shared_ptr<Join> join);
 
   // --- From the tree ---
-  void multicast(const wire::Multicast& message);
+  // So many subscriptions owe a reply, if it asks for any.
+  std::size_t multicast(const wire::Multicast& message);
   void gap(const Id& group, const scribe::Missed& missed);
   void lost(const Id& group, std::uint64_t count);
   void presence(const Id& group, const Presence& presence);
   bool anycast(const wire::Anycast& message);
+  // Nobody waits for what is still to be replied to it.
+  void request_over(const wire::MessageId& id, boost::system::error_code reason);
+  // A subscription has replied.
+  void request_settled(const wire::MessageId& id) { requests_.settled(id); }
   void detached(const Id& group, boost::system::error_code reason);
 
   // The node stops: every subscription and every join under way ends.
@@ -95,11 +101,13 @@ class Memberships {
   bool to_message(const Group& group, const wire::MessageId& id, const Buffer& body,
                   Message& message);
   bool to_message(const Group& group, const wire::Multicast& multicast, Message& message);
+  bool give(Follower& follower, const wire::Anycast& anycast, Message& message);
 
   scribe::Scribe& scribe_;
   std::shared_ptr<Mailbox> mailbox_;
   boost::asio::any_io_executor executor_;
   Limits limits_;
+  RequestBook requests_;
   std::map<Id, Group> groups_;
   std::size_t subscriptions_ = 0;
   std::size_t waiting_ = 0;  // joins, of all groups; cancelled ones stay until the tree answers

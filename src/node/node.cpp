@@ -3,6 +3,7 @@
 #include <canopy/node.hpp>
 
 #include "node/node_core.hpp"
+#include "node/open_request.hpp"
 
 namespace canopy {
 namespace detail {
@@ -12,8 +13,10 @@ namespace {
 // gone or its mailbox has no room for `bytes` more.
 template <class... Results, class Call>
 void start_on(const std::weak_ptr<NodeCore>& node, const boost::asio::any_io_executor& executor,
-              Completion<Results...> done, std::size_t bytes, Call call) {
-  auto operation = node::Operation<Results...>::start(executor, std::move(done));
+              Completion<Results...> done, std::size_t bytes, Call call,
+              std::function<void()> cancelled = nullptr) {
+  auto operation =
+      node::Operation<Results...>::start(executor, std::move(done), std::move(cancelled));
   const std::shared_ptr<NodeCore> core = node.lock();
   if (!core) return operation->fail(errc::shutting_down);
   // The mailbox is closed before the core goes.
@@ -107,13 +110,42 @@ void NodeRef::publish(GroupName group, Payload payload, PublishOptions options,
            });
 }
 
-void NodeRef::anycast(GroupName group, Payload payload, Headers headers,
-                      Completion<PeerInfo> done) const {
-  const std::size_t bytes = size_of(payload, headers);
+void NodeRef::anycast(GroupName group, Payload payload, AnycastOptions options,
+                      Completion<AnycastResult> done) const {
+  const std::size_t bytes = size_of(payload, options.headers);
   start_on(core_, executor_, std::move(done), bytes,
-           [group = std::move(group), payload = std::move(payload), headers = std::move(headers)](
+           [group = std::move(group), payload = std::move(payload), options = std::move(options)](
                node::Overlay& overlay, const auto& operation) {
-             overlay.anycast(group, payload, headers, operation);
+             overlay.anycast(group, payload, options, operation);
+           });
+}
+
+void NodeRef::request(GroupName group, Payload payload, RequestOptions options,
+                      Completion<RequestResult> done) const {
+  const std::size_t bytes = size_of(payload, options.headers);
+  // The request's id, once it has one; of the overlay's thread.
+  auto id = std::make_shared<wire::MessageId>();
+  auto cancelled = [weak = core_, id] {
+    const auto core = weak.lock();
+    if (!core) return;
+    core->mailbox().post_always([raw = core.get(), id] { raw->overlay().cancel_request(*id); });
+  };
+  start_on(
+      core_, executor_, std::move(done), bytes,
+      [group = std::move(group), payload = std::move(payload), options = std::move(options), id](
+          node::Overlay& overlay, const auto& operation) {
+        *id = overlay.request(group, payload, options, operation);
+      },
+      std::move(cancelled));
+}
+
+void NodeRef::reply(std::shared_ptr<OpenRequest> request, Payload payload, ReplyOptions options,
+                    Completion<> done) const {
+  const std::size_t bytes = size_of(payload, options.headers);
+  start_on(core_, executor_, std::move(done), bytes,
+           [request = std::move(request), payload = std::move(payload),
+            options = std::move(options)](node::Overlay& overlay, const auto& operation) {
+             overlay.reply(request, payload, options, operation);
            });
 }
 
@@ -159,6 +191,10 @@ Node::Node(boost::asio::any_io_executor executor, NodeOptions options)
       executor_(std::move(executor)) {}
 
 Node::~Node() { core_->close(); }
+
+void Node::decline(const Message& request) noexcept {
+  if (request.request && request.request->handle) request.request->handle->decline();
+}
 
 PeerInfo Node::self() const { return core_->self(); }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <tuple>
@@ -35,10 +36,12 @@ class Operation : public std::enable_shared_from_this<Operation<Results...>> {
   using Handler = detail::Completion<Results...>;
   using Error = boost::system::error_code;
 
+  // `cancelled` is called, on whatever thread, when a cancellation has completed it.
   static std::shared_ptr<Operation> start(const boost::asio::any_io_executor& executor,
-                                          Handler handler) {
+                                          Handler handler,
+                                          std::function<void()> cancelled = nullptr) {
     auto operation = std::make_shared<Operation>(executor, std::move(handler));
-    operation->listen_for_cancellation();
+    operation->listen_for_cancellation(std::move(cancelled));
     return operation;
   }
 
@@ -84,12 +87,16 @@ class Operation : public std::enable_shared_from_this<Operation<Results...>> {
     return boost::asio::prefer(executor, boost::asio::execution::outstanding_work.tracked);
   }
 
-  void listen_for_cancellation() {
+  void listen_for_cancellation(std::function<void()> cancelled) {
     auto slot = boost::asio::get_associated_cancellation_slot(handler_);
     if (!slot.is_connected()) return;
-    slot.assign([weak = this->weak_from_this()](boost::asio::cancellation_type type) {
+    slot.assign([weak = this->weak_from_this(),
+                 cancelled = std::move(cancelled)](boost::asio::cancellation_type type) {
       if (type == boost::asio::cancellation_type::none) return;
-      if (auto operation = weak.lock()) operation->fail(errc::cancelled);
+      const auto operation = weak.lock();
+      if (!operation || !operation->claim()) return;
+      if (cancelled) cancelled();
+      operation->finish(errc::cancelled, Results{}...);
     });
   }
 

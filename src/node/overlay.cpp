@@ -128,7 +128,10 @@ void Overlay::sweep_peers() {
 
 // --- scribe::Events ---
 
-void Overlay::multicast(const wire::Multicast& message) { memberships_.multicast(message); }
+void Overlay::multicast(const wire::Multicast& message) {
+  const std::size_t repliers = memberships_.multicast(message);
+  if (message.asking.asker) peer_.scribe().expect_replies(message, repliers);
+}
 
 void Overlay::gap(const Id& group, const scribe::Missed& missed) {
   memberships_.gap(group, missed);
@@ -148,6 +151,10 @@ void Overlay::presence(const Id& group, const scribe::Presence& presence) {
 }
 
 bool Overlay::anycast(const wire::Anycast& message) { return memberships_.anycast(message); }
+
+void Overlay::request_over(const wire::MessageId& id, boost::system::error_code reason) {
+  memberships_.request_over(id, reason);
+}
 
 void Overlay::detached(const Id& group, boost::system::error_code reason) {
   memberships_.detached(group, reason);

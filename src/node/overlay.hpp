@@ -23,6 +23,7 @@
 #include <canopy/inspect.hpp>
 #include <canopy/options.hpp>
 #include <canopy/publish.hpp>
+#include <canopy/request.hpp>
 #include <canopy/subscription.hpp>
 
 #include "base/peer.hpp"
@@ -90,8 +91,15 @@ class Overlay final : private wire::Env,
             std::shared_ptr<Operation<Subscription>> done);
   void publish(const GroupName& group, const Payload& payload, const PublishOptions& options,
                const std::shared_ptr<Operation<PublishResult>>& done);
-  void anycast(const GroupName& group, const Payload& payload, const Headers& headers,
-               const std::shared_ptr<Operation<PeerInfo>>& done);
+  void anycast(const GroupName& group, const Payload& payload, const AnycastOptions& options,
+               const std::shared_ptr<Operation<AnycastResult>>& done);
+  // The request's id; zero if it cannot be sent.
+  wire::MessageId request(const GroupName& group, const Payload& payload,
+                          const RequestOptions& options,
+                          const std::shared_ptr<Operation<RequestResult>>& done);
+  void cancel_request(const wire::MessageId& id);
+  void reply(const std::shared_ptr<detail::OpenRequest>& request, const Payload& payload,
+             const ReplyOptions& options, const std::shared_ptr<Operation<>>& done);
   void status(const std::shared_ptr<Operation<NodeStatus>>& done);
   void ring(std::shared_ptr<Operation<Ring>> done);
   void route(const Key& key, std::shared_ptr<Operation<Route>> done);
@@ -116,6 +124,7 @@ class Overlay final : private wire::Env,
   void lost(const Id& group, std::uint64_t count) override;
   void presence(const Id& group, const scribe::Presence& presence) override;
   bool anycast(const wire::Anycast& message) override;
+  void request_over(const wire::MessageId& id, boost::system::error_code reason) override;
   void detached(const Id& group, boost::system::error_code reason) override;
   void keep_state(const wire::GroupState& state) override { groups_kept_.keep(state); }
   void forget_state(const Id& group) override { groups_kept_.forget(group); }
@@ -159,6 +168,7 @@ class Overlay final : private wire::Env,
   std::vector<PeerInfo> infos(std::span<const PeerRef> peers) const;
   GroupInfo info_of(const scribe::GroupView& view) const;
   PublishResult result_of(const scribe::PublishOutcome& outcome, Ack ack) const;
+  RequestResult result_of(const scribe::RequestOutcome& outcome) const;
   std::vector<Counter> counters(const net::LinkCounters& links) const;
 
   boost::asio::io_context& loop_;

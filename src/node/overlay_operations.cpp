@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "node/access_text.hpp"
+#include "node/open_request.hpp"
 #include "node/overlay.hpp"
 #include "node/overlay_refusal.hpp"
 #include "node/values.hpp"
@@ -25,6 +26,11 @@ wire::AckMode to_wire(Ack ack) {
     case Ack::members: return wire::AckMode::members;
   }
   return wire::AckMode::root;
+}
+
+// Longer than anybody waits, and can be added to any time. 0 stays 0.
+Duration bounded(std::chrono::milliseconds time) {
+  return std::clamp<std::chrono::milliseconds>(time, 0ms, 24h);
 }
 
 }  // namespace
@@ -98,7 +104,7 @@ void Overlay::publish(const GroupName& group, const Payload& payload, const Publ
   const auto finish = [this, done, ack = options.ack](const scribe::PublishOutcome& outcome) {
     done->complete(outcome.error, result_of(outcome, ack));
   };
-  const Duration within = std::clamp<std::chrono::milliseconds>(options.members_time, 0ms, 24h);
+  const Duration within = bounded(options.members_time);
   peer_.scribe().publish(name, to_wire(options.ack), std::move(*body), finish, within,
                          token_key(options.token));
   after_input();
@@ -120,17 +126,93 @@ PublishResult Overlay::result_of(const scribe::PublishOutcome& outcome, Ack ack)
   return result;
 }
 
-void Overlay::anycast(const GroupName& group, const Payload& payload, const Headers& headers,
-                      const std::shared_ptr<Operation<PeerInfo>>& done) {
+void Overlay::anycast(const GroupName& group, const Payload& payload, const AnycastOptions& options,
+                      const std::shared_ptr<Operation<AnycastResult>>& done) {
   const wire::GroupName name = full_name(group);
   if (refuse(done, &name)) return;
-  auto body = wire::encode_content(headers, payload.view(), options_.payload_bytes_max);
+  auto body = wire::encode_content(options.headers, payload.view(), options_.payload_bytes_max);
   if (!body) return done->fail(body.error());
-  peer_.scribe().anycast(name, std::move(*body),
-                         [this, done](boost::system::error_code error, PeerRef member) {
-                           if (error) return done->fail(error);
-                           done->complete({}, to_peer_info(peers_[member]));
-                         });
+  const auto finish = [this, done](const scribe::AnycastOutcome& outcome) {
+    AnycastResult result;
+    result.id = to_message_id(outcome.id);
+    if (outcome.member) result.member = to_peer_info(peers_[outcome.member]);
+    done->complete(outcome.error, std::move(result));
+  };
+  peer_.scribe().anycast(
+      name, std::move(*body), finish,
+      {bounded(options.within),
+       options.wait_for_member ? scribe::Patience::until_deadline : scribe::Patience::none,
+       token_key(options.token)});
+  after_input();
+}
+
+wire::MessageId Overlay::request(const GroupName& group, const Payload& payload,
+                                 const RequestOptions& options,
+                                 const std::shared_ptr<Operation<RequestResult>>& done) {
+  const wire::GroupName name = full_name(group);
+  if (refuse(done, &name)) return {};
+  auto body = wire::encode_content(options.headers, payload.view(), options_.payload_bytes_max);
+  if (!body) {
+    done->fail(body.error());
+    return {};
+  }
+  scribe::RequestTerms terms;
+  terms.to_all = options.to == Audience::all;
+  terms.within = bounded(options.within);
+  if (!options.wait_for_member) terms.patience = scribe::Patience::none;
+  terms.replies = options.replies;
+  terms.replies_max = options.replies_max;
+  terms.bytes_max = options.replies_bytes_max;
+  terms.key = token_key(options.token);
+  const wire::MessageId id = peer_.scribe().request(
+      name, std::move(*body), terms, [this, done](const scribe::RequestOutcome& outcome) {
+        done->complete(outcome.error, result_of(outcome));
+      });
+  after_input();
+  return id;
+}
+
+RequestResult Overlay::result_of(const scribe::RequestOutcome& outcome) const {
+  RequestResult result;
+  result.id = to_message_id(outcome.id);
+  result.members = outcome.members;
+  result.complete = outcome.complete;
+  result.declined = outcome.declined;
+  result.dropped = outcome.dropped;
+  for (const scribe::GivenReply& given : outcome.replies) {
+    auto content = wire::decode_content(given.body, options_.payload_bytes_max);
+    if (!content) {
+      ++result.dropped;
+      continue;
+    }
+    result.replies.push_back({to_peer_info(peers_[given.from]), given.status,
+                              std::move(content->headers), to_payload(content->payload)});
+  }
+  return result;
+}
+
+void Overlay::cancel_request(const wire::MessageId& id) {
+  if (id == wire::MessageId{}) return;
+  peer_.scribe().cancel_request(id);
+  after_input();
+}
+
+void Overlay::reply(const std::shared_ptr<detail::OpenRequest>& request, const Payload& payload,
+                    const ReplyOptions& options, const std::shared_ptr<Operation<>>& done) {
+  if (refuse(done, nullptr)) return;
+  auto body = wire::encode_content(options.headers, payload.view(), options_.payload_bytes_max);
+  if (!body) return done->fail(body.error());
+  if (!request || !request->claim()) return done->fail(errc::not_awaited);
+  peer_.scribe().reply(request->id(), options.status, std::move(*body),
+                       [this, request, done](boost::system::error_code error) {
+                         if (error == errc::queue_full) {
+                           request->release();
+                         } else {
+                           request->keep();
+                           memberships_.request_settled(request->id());
+                         }
+                         done->complete(error);
+                       });
   after_input();
 }
 

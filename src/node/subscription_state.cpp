@@ -5,6 +5,7 @@
 
 #include <boost/asio/system_executor.hpp>
 
+#include "node/open_request.hpp"
 #include "node/presence_merge.hpp"
 
 namespace canopy::detail {
@@ -19,6 +20,14 @@ std::size_t bytes_of(const Message& message) {
                       message.payload.size();
   for (const auto& [key, value] : message.headers) bytes += key.size() + value.size() + 64;
   return bytes;
+}
+
+// From now on he is told if nobody waits for his reply any more.
+void hand_out(Event& event) {
+  auto* message = std::get_if<Message>(&event);
+  if (!message || !message->request) return;
+  message->request->handle->hand_out();
+  if (message->request->handle->over() && !message->anycast) message->request.reset();
 }
 
 // One at least: a subscriber is to learn that there was something.
@@ -59,12 +68,14 @@ void SubscriptionState::receive(std::size_t max_events, std::shared_ptr<Receive>
 void SubscriptionState::leave() {
   std::function<void()> ended;
   Fifo<Queued> dropped;
+  Fifo<Queued> dropped_too;
   {
     std::lock_guard lock(mutex_);
     ended = std::exchange(ended_, nullptr);
     drained_ = nullptr;
     over_ = true;
     std::swap(dropped, queue_);
+    std::swap(dropped_too, kept_);
     release(bytes_);
     lost_here_ = 0;
     presence_.reset();
@@ -84,7 +95,7 @@ void SubscriptionState::push(Message message) {
   if (over_) return;
   copy_if_it_waits(message);
   const std::size_t bytes = bytes_of(message);
-  enqueue(std::move(message), bytes);
+  enqueue(queue_, std::move(message), bytes);
   shed();
   hand_over();
 }
@@ -93,19 +104,29 @@ bool SubscriptionState::offer(Message message) {
   std::lock_guard lock(mutex_);
   if (over_) return true;
   const std::size_t bytes = bytes_of(message);
-  if (!queue_.empty() && !fits(bytes)) {
+  if (!empty() && !fits(bytes)) {
     refused_ = true;
     return false;
   }
   copy_if_it_waits(message);
-  enqueue(std::move(message), bytes);
+  enqueue(queue_, std::move(message), bytes);
+  hand_over();
+  return true;
+}
+
+bool SubscriptionState::take(Message& message) {
+  std::lock_guard lock(mutex_);
+  const std::size_t bytes = bytes_of(message);
+  if (over_ || (!empty() && !fits(bytes))) return false;
+  copy_if_it_waits(message);
+  enqueue(kept_, std::move(message), bytes);
   hand_over();
   return true;
 }
 
 bool SubscriptionState::has_room() {
   std::lock_guard lock(mutex_);
-  if (over_ || queue_.empty() || fits(sizeof(Event))) return true;
+  if (over_ || empty() || fits(sizeof(Event))) return true;
   refused_ = true;
   return false;
 }
@@ -117,8 +138,7 @@ void SubscriptionState::miss(const Gap& gap) {
 
 bool SubscriptionState::fits(std::size_t bytes) const noexcept {
   const auto* room = options_.shared_room.get();
-  return queue_.size() < options_.queue_messages_max &&
-         bytes_ + bytes <= options_.queue_bytes_max &&
+  return size() < options_.queue_messages_max && bytes_ + bytes <= options_.queue_bytes_max &&
          (!room || room->bytes_.load(std::memory_order_relaxed) + bytes <= room->bytes_max_);
 }
 
@@ -131,7 +151,7 @@ void SubscriptionState::copy_if_it_waits(Message& message) const {
 void SubscriptionState::push(const Gap& gap) {
   std::lock_guard lock(mutex_);
   if (over_) return;
-  enqueue(gap, sizeof(Event));
+  enqueue(queue_, gap, sizeof(Event));
   shed();
   hand_over();
 }
@@ -139,7 +159,7 @@ void SubscriptionState::push(const Gap& gap) {
 void SubscriptionState::push(const Lost& lost) {
   std::lock_guard lock(mutex_);
   if (over_) return;
-  enqueue(lost, sizeof(Event));
+  enqueue(queue_, lost, sizeof(Event));
   shed();
   hand_over();
 }
@@ -147,7 +167,7 @@ void SubscriptionState::push(const Lost& lost) {
 void SubscriptionState::push(const NoLast& none) {
   std::lock_guard lock(mutex_);
   if (over_) return;
-  enqueue(none, sizeof(Event));
+  enqueue(kept_, none, sizeof(Event));
   hand_over();
 }
 
@@ -162,9 +182,34 @@ void SubscriptionState::push(Presence presence) {
   hand_over();
 }
 
-void SubscriptionState::enqueue(Event event, std::size_t bytes) {
+void SubscriptionState::push(const RequestEnded& ended) {
+  std::lock_guard lock(mutex_);
+  if (over_) return;
+  enqueue(kept_, ended, sizeof(Event));
+  hand_over();
+}
+
+void SubscriptionState::enqueue(Fifo<Queued>& queue, Event event, std::size_t bytes) {
   occupy(bytes);
-  queue_.push({std::move(event), bytes});
+  queue.push({std::move(event), bytes, ++arrivals_});
+}
+
+// Not of empty ones.
+Fifo<SubscriptionState::Queued>& SubscriptionState::next_queue() noexcept {
+  if (queue_.empty()) return kept_;
+  if (kept_.empty()) return queue_;
+  return kept_.front().number < queue_.front().number ? kept_ : queue_;
+}
+
+// A request to this subscriber alone that nobody waits for any more.
+bool SubscriptionState::is_idle(const Event& event) {
+  const auto* message = std::get_if<Message>(&event);
+  return message && message->anycast && message->request && message->request->handle->over();
+}
+
+bool SubscriptionState::deliverable() {
+  while (!kept_.empty() && is_idle(kept_.front().event)) release(kept_.pop().bytes);
+  return !empty() || lost_here_ != 0 || presence_;
 }
 
 void SubscriptionState::hand_over() {
@@ -186,7 +231,7 @@ bool SubscriptionState::detach(boost::system::error_code reason) {
   if (std::exchange(over_, true)) return false;
   ended_ = nullptr;
   drained_ = nullptr;
-  enqueue(Detached{reason}, 0);
+  enqueue(queue_, Detached{reason}, 0);
   hand_over();
   return true;
 }
@@ -203,7 +248,7 @@ void SubscriptionState::shed() {
 
 bool SubscriptionState::overfull() const noexcept {
   const auto* room = options_.shared_room.get();
-  return queue_.size() > options_.queue_messages_max || bytes_ > options_.queue_bytes_max ||
+  return size() > options_.queue_messages_max || bytes_ > options_.queue_bytes_max ||
          (room && room->bytes_.load(std::memory_order_relaxed) > room->bytes_max_);
 }
 
@@ -215,17 +260,19 @@ void SubscriptionState::answer(std::shared_ptr<Receive> operation, std::size_t m
 std::vector<Event> SubscriptionState::take(std::size_t max_events) {
   max_events = std::max<std::size_t>(max_events, 1);
   std::vector<Event> events;
-  events.reserve(std::min(max_events, queue_.size() + 1));
+  events.reserve(std::min(max_events, size() + 1));
   if (lost_here_ != 0) events.push_back(Lost{std::exchange(lost_here_, 0)});
   if (presence_ && events.size() < max_events) {
     events.push_back(std::move(*std::exchange(presence_, nullptr)));
   }
-  while (events.size() < max_events && !queue_.empty()) {
-    Queued oldest = queue_.pop();
+  while (events.size() < max_events && !empty()) {
+    Queued oldest = next_queue().pop();
     release(oldest.bytes);
+    if (!events.empty() && is_idle(oldest.event)) continue;
+    hand_out(oldest.event);
     events.push_back(std::move(oldest.event));
   }
-  if (refused_ && queue_.size() <= options_.queue_messages_max / 2 &&
+  if (refused_ && size() <= options_.queue_messages_max / 2 &&
       bytes_ <= options_.queue_bytes_max / 2) {
     refused_ = false;
     if (drained_) drained_();

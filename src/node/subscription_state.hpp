@@ -3,7 +3,9 @@
 //
 // Bounded in messages and bytes. A full queue drops its oldest messages, and
 // gaps as the messages that they stand for, and tells how many in their place;
-// or it refuses what is offered, and says when it has room. Thread-safe.
+// or it refuses what is offered, and says when it has room. Anycasts are never
+// dropped, as nobody else has them: they are not taken if there is no room.
+// Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -35,6 +37,11 @@ class SubscriptionState {
   const GroupName& group() const noexcept { return group_; }
   bool accepts_anycast() const noexcept { return options_.accept_anycast; }
   bool wants_presence() const noexcept { return options_.presence; }
+  bool replies() const noexcept { return options_.requests != 0; }
+  // Whether it may have another request to one member.
+  bool takes_request() const noexcept {
+    return requests_.load(std::memory_order_relaxed) < options_.requests;
+  }
   std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
   const boost::asio::any_io_executor& executor() const noexcept { return executor_; }
 
@@ -54,6 +61,9 @@ class SubscriptionState {
   void on_drained(std::function<void()> drained);
   // Takes the message if there is room, or nothing else is there.
   bool offer(Message message);
+  // The same of an anycast; one that is not taken stays as it is. None is once the
+  // subscription is over.
+  bool take(Message& message);
   bool has_room();
   // What it was too slow for.
   void miss(const Gap& gap);
@@ -64,21 +74,31 @@ class SubscriptionState {
   void push(const NoLast& none);
   // Becomes one with that which was not taken yet.
   void push(Presence presence);
+  void push(const RequestEnded& ended);
   // The last event; false if the subscription is over anyway.
   bool detach(boost::system::error_code reason);
+
+  // Requests that it has and has not replied to.
+  void request_begins() noexcept { requests_.fetch_add(1, std::memory_order_relaxed); }
+  void request_ends() noexcept { requests_.fetch_sub(1, std::memory_order_relaxed); }
 
  private:
   struct Queued {
     Event event;
     std::size_t bytes = 0;
+    std::uint64_t number = 0;  // in the order of coming
   };
+  static bool is_idle(const Event& event);
+  std::size_t size() const noexcept { return queue_.size() + kept_.size(); }
+  bool empty() const noexcept { return queue_.empty() && kept_.empty(); }
   bool fits(std::size_t bytes) const noexcept;
   void occupy(std::size_t bytes);
   void release(std::size_t bytes);
   bool overfull() const noexcept;
   void copy_if_it_waits(Message& message) const;
-  bool deliverable() const noexcept { return !queue_.empty() || lost_here_ != 0 || presence_; }
-  void enqueue(Event event, std::size_t bytes);
+  bool deliverable();
+  void enqueue(Fifo<Queued>& queue, Event event, std::size_t bytes);
+  Fifo<Queued>& next_queue() noexcept;
   void hand_over();
   void shed();
   void answer(std::shared_ptr<Receive> operation, std::size_t max_events);
@@ -89,12 +109,15 @@ class SubscriptionState {
   const JoinOptions options_;
   GroupMode mode_ = GroupMode::best_effort;
   std::atomic<std::uint64_t> lost_ = 0;
+  std::atomic<std::size_t> requests_ = 0;
 
   std::mutex mutex_;
   std::function<void()> ended_;
   std::function<void()> drained_;
   bool refused_ = false;  // has had no room since drained_ was called
   Fifo<Queued> queue_;
+  Fifo<Queued> kept_;  // what is never dropped
+  std::uint64_t arrivals_ = 0;
   std::size_t bytes_ = 0;
   std::uint64_t lost_here_ = 0;  // dropped in front of what is queued
   std::unique_ptr<Presence> presence_;

@@ -23,6 +23,7 @@ class Collector {
     add(anycast.origin);
     add(anycast.visited);
     add(anycast.to_visit);
+    add(anycast.passed_over);
   }
   void operator()(const wire::TreeRequest& request) { add(request.origin); }
   void operator()(const wire::GroupChange& change) { add(change.origin); }

@@ -16,6 +16,7 @@ Config Config::wan() {
   config.refill_timeout = 30s;
   config.root_refill_timeout = 6s;
   config.tracked_timeout = 25s;
+  config.reply_timeout = 30s;
   return config;
 }
 

@@ -48,6 +48,7 @@ struct Config {
   std::size_t held_bytes_max = std::size_t{32} << 20;     // of these together
   std::size_t pending_bytes_max = std::size_t{64} << 20;  // of those that await an ack
   std::uint32_t anycast_visits_max = 256;                 // nodes that one search may see
+  std::uint32_t anycast_window = 16'384;                  // ids of those taken, remembered
   std::uint32_t root_path_max = 64;                       // nearest ancestors that a path tells
 
   // Ordered groups. The history outlasts twice the time in which a tree mends,
@@ -60,6 +61,11 @@ struct Config {
   std::uint32_t held_items_max = 65'536;                       // that came too early, of all groups
   std::size_t held_items_bytes_max = std::size_t{32} << 20;
   std::uint32_t ordered_duplicate_window = 16'384;  // message ids remembered, per group
+
+  // Requests.
+  Duration reply_timeout = 10s;         // unless the asker says another
+  std::uint32_t requests_max = 16'384;  // of this node that wait; the same of others, had here
+  std::size_t requests_bytes_max = std::size_t{64} << 20;  // kept of them; the same of replies
 
   // Tracked multicasts.
   Duration tracked_timeout = 10s;  // unless the publisher says another; child_expiry at the most

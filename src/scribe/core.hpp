@@ -3,6 +3,9 @@
 // the rest of its state to itself.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <utility>
@@ -47,6 +50,10 @@ struct Core {
   Neighbors neighbors;
   AccessControl access;
   std::uint32_t last_nonce = 0;  // of JOINs; 0 is never drawn
+  MonoTime stale_until{};        // what arrives may be from before this process was stopped
+  Duration stale_by{};           // and so much older than it would be, at the most
+  MonoTime active_at{};          // when this node did something last
+  MonoTime next_wake = never;
   bool departing = false;
   bool overload_stays = false;  // this node has tried to get rid of children, in vain
   // Groups in which this node has got a child, a parent or a role, or lost it,
@@ -105,9 +112,31 @@ struct Core {
 
   void send(PeerRef to, wire::Message message) { pastry.send(to, std::move(message)); }
 
+  // This process was stopped, since it did something last.
+  void stalled() {
+    const Duration asleep = now() - active_at;
+    stale_by = now() < stale_until ? std::max(stale_by, asleep) : asleep;
+    stale_until = now() + pastry.config().probe_timeout;
+  }
+  // Notices by itself, too: what Pastry has to do next may be long after that.
+  void look_at_clock() {
+    if (next_wake == never || now() <= next_wake + pastry.config().probe_timeout) return;
+    next_wake = never;
+    stalled();
+  }
+  // Of a time that was left when a message was sent that has come now.
+  std::uint32_t left_of(std::uint32_t within_ms) {
+    look_at_clock();
+    if (within_ms == 0 || now() >= stale_until) return within_ms;
+    const auto late = std::chrono::duration_cast<std::chrono::milliseconds>(stale_by).count();
+    return within_ms - static_cast<std::uint32_t>(std::clamp<std::int64_t>(late, 0, within_ms));
+  }
+
   // Asks to be woken for a deadline that has come up between two ticks.
   void wake_at(MonoTime deadline) {
-    if (deadline != never) env.wake_at(deadline);
+    if (deadline == never) return;
+    next_wake = std::min(next_wake, deadline);
+    env.wake_at(deadline);
   }
 };
 

@@ -46,6 +46,21 @@ struct Counters {
   std::uint64_t strays_dropped = 0;  // multicasts from a peer that is not the parent
   std::uint64_t anycasts_handled = 0;
   std::uint64_t anycasts_cut_short = 0;  // the search met its bound
+  std::uint64_t anycasts_taken = 0;      // by the own member
+  std::uint64_t anycasts_repeated = 0;   // searches begun again by this node
+  std::uint64_t anycasts_late = 0;       // came while this process was stopped: dropped
+  std::uint64_t anycasts_known = 0;      // came again to the member that had taken them
+
+  // Requests
+  std::uint64_t requests = 0;          // by this node
+  std::uint64_t requests_moved = 0;    // of these, on to another member
+  std::uint64_t requests_had = 0;      // of others, that are to be replied to here
+  std::uint64_t requests_refused = 0;  // of these, for want of room
+  std::uint64_t requests_over = 0;     // of these, before all was replied
+  std::uint64_t replies_sent = 0;      // declining ones included
+  std::uint64_t replies_received = 0;
+  std::uint64_t replies_late = 0;     // nobody waited any more
+  std::uint64_t replies_dropped = 0;  // for want of room
 
   // Members
   std::uint64_t member_words_sent = 0;     // to parents, of a group each

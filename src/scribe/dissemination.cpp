@@ -9,6 +9,7 @@
 #include "scribe/group_name.hpp"
 #include "scribe/ordering.hpp"
 #include "scribe/roots.hpp"
+#include "scribe/time_left.hpp"
 #include "scribe/tracking.hpp"
 #include "scribe/tree.hpp"
 
@@ -38,8 +39,9 @@ Dissemination::Dissemination(Core& core, Roots& roots, Tree& tree, Ordering& ord
 
 // --- At the publisher ---
 
-void Dissemination::publish(const wire::GroupName& name, wire::AckMode ack, Buffer body,
-                            PublishCompletion done, Duration within, const TokenKey& key) {
+wire::MessageId Dissemination::publish(const wire::GroupName& name, wire::AckMode ack, Buffer body,
+                                        PublishCompletion done, Duration within,
+                                        const TokenKey& key, MonoTime replies_until) {
   const auto complete = [&](const PublishOutcome& outcome) {
     core_.upcalls.call([done = std::move(done), outcome] { done(outcome); });
   };
@@ -47,6 +49,7 @@ void Dissemination::publish(const wire::GroupName& name, wire::AckMode ack, Buff
     PublishOutcome outcome;
     outcome.error = error;
     complete(outcome);
+    return wire::MessageId{};
   };
   if (core_.departing) return fail_with(errc::shutting_down);
   if (!core_.pastry.active()) return fail_with(errc::not_active);
@@ -62,6 +65,9 @@ void Dissemination::publish(const wire::GroupName& name, wire::AckMode ack, Buff
       group,           name, core_.next_message_id(),
       core_.self,      ack,  0,
       std::move(body), 0,    core_.access.prove(group, wire::Right::publish, key)};
+  if (replies_until != MonoTime{}) {
+    message.reply_within_ms = scribe::time_left(replies_until, core_.now());
+  }
   const std::uint64_t sequence = message.id.sequence;
   message.after = pending_.last_before(group, sequence);
   const CachedRoot* cached = roots_known_.use(group);
@@ -77,8 +83,10 @@ void Dissemination::publish(const wire::GroupName& name, wire::AckMode ack, Buff
     if (!tracked) message.ack = wire::AckMode::root;
     const Duration time =
         tracked ? tracked_time(core_.config, within) : core_.config.request_timeout;
-    PendingPublish pending{
-        message, waits ? std::move(done) : PublishCompletion{}, root, now + time, false, false, {}};
+    PendingPublish pending{message,       waits ? std::move(done) : PublishCompletion{},
+                           root,          now + time,
+                           replies_until, false,
+                           false,         {}};
     if (tracked) message.within_ms = pending.message.within_ms = time_left(pending);
     const MonoTime look_at =
         core_.config.maintenance ? now + core_.config.request_retry_interval : never;
@@ -86,6 +94,7 @@ void Dissemination::publish(const wire::GroupName& name, wire::AckMode ack, Buff
     core_.wake_at(look_at);
   }
   send(message, root);
+  return message.id;
 }
 
 // Whether the root's word is wanted, though the user does not ask for it. In an
@@ -110,8 +119,7 @@ void Dissemination::send(const wire::Publish& publish, PeerRef root) {
 }
 
 std::uint32_t Dissemination::time_left(const PendingPublish& pending) const {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(pending.deadline - core_.now());
-  return static_cast<std::uint32_t>(std::max<std::int64_t>(left.count(), 1));
+  return scribe::time_left(pending.deadline, core_.now());
 }
 
 // The same id, by routing: the root that was cached may be no more.
@@ -130,6 +138,9 @@ void Dissemination::send_again(std::uint64_t sequence) {
   pending->message.after =
       has_place ? sequence : pending_.last_before(pending->message.group, sequence);
   if (pending->message.within_ms != 0) pending->message.within_ms = time_left(*pending);
+  if (pending->message.reply_within_ms != 0) {
+    pending->message.reply_within_ms = scribe::time_left(pending->replies_until, core_.now());
+  }
   const Duration pause =
       polls ? core_.config.request_timeout / poll_share : core_.config.request_retry_interval;
   const MonoTime next = core_.now() + pause;
@@ -313,6 +324,7 @@ void Dissemination::serve_allowed(const wire::Publish& publish, Way way) {
                                    roots_.record(publish.group)->state.epoch, ++group->multicasts);
     message.reign = roots_.record(publish.group)->state.epoch;
     message.body = publish.body;
+    message.asking = asking_of(publish);
     if (asks) {
       message.tracking = {time_below(core_.config, publish.within_ms),
                           tracking_.next_round(*group)};

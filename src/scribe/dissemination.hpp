@@ -40,10 +40,12 @@ class Dissemination {
  public:
   Dissemination(Core& core, Roots& roots, Tree& tree, Ordering& ordering, Tracking& tracking);
 
-  // `key`: of a token. Its proof goes with each message, as whoever is the root has to
-  // know it.
-  void publish(const wire::GroupName& name, wire::AckMode ack, Buffer body, PublishCompletion done,
-               Duration within, const TokenKey& key);
+  // The message's id; zero if it cannot be sent, which `done` is told. `key`: of a
+  // token. Its proof goes with each message, as whoever is the root has to know it.
+  // With a time until which it waits for replies (asker.hpp), it asks for them.
+  wire::MessageId publish(const wire::GroupName& name, wire::AckMode ack, Buffer body,
+                          PublishCompletion done, Duration within, const TokenKey& key,
+                          MonoTime replies_until = MonoTime{});
 
   // --- At the root ---
   enum class Way { routed, direct };

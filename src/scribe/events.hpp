@@ -22,7 +22,8 @@ struct Presence {
 
 class Events {
  public:
-  // A multicast for a group that this node is a member of.
+  // A multicast for a group that this node is a member of. If it has an asker, the
+  // host then says how many replies there will be, by Scribe::expect_replies().
   virtual void multicast(const wire::Multicast& message) = 0;
   // In an ordered group: these would come now, and cannot be got any more.
   virtual void gap(const Id& /*group*/, const Missed& /*missed*/) {}
@@ -31,9 +32,11 @@ class Events {
   // The group's members have changed, and this node watches them; the first time, how
   // many there are.
   virtual void presence(const Id& /*group*/, const Presence& /*presence*/) {}
-  // An anycast reached this node, a member: whether it takes it. Must not call
-  // Scribe.
+  // An anycast reached this node, a member: whether it takes it; if it wants a
+  // reply, one has to follow. Must not call Scribe.
   virtual bool anycast(const wire::Anycast& message) = 0;
+  // Nobody waits for what has not been replied yet to this request.
+  virtual void request_over(const wire::MessageId& /*id*/, boost::system::error_code /*reason*/) {}
   // The membership is over although nobody left: denied, no_such_group (it was
   // deleted), name_conflict.
   virtual void detached(const Id& group, boost::system::error_code reason) = 0;

@@ -120,6 +120,7 @@ void Group::collect_peers(std::vector<PeerRef>& in_use) const {
   if (candidate_) in_use.push_back(candidate_);
   if (lost) lost->collect_peers(in_use);
   if (order) {
+    order->stream.collect_peers(in_use);
     order->refills.collect_peers(in_use);
     order->waiting.collect_peers(in_use);
   }

@@ -2,9 +2,11 @@
 // never from within the call that started the operation, exactly once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include <boost/system/error_code.hpp>
 
@@ -36,10 +38,56 @@ struct MemberCount {
   bool complete = false;  // else at least so many
 };
 
+// When no member is willing: how long to look again and again.
+enum class Patience : std::uint8_t {
+  none,
+  while_busy,      // until the deadline, but only while there are members
+  until_deadline,  //
+};
+
+struct AnycastTerms {
+  Duration within = Duration::zero();  // zero: Config::request_timeout
+  Patience patience = Patience::none;
+  TokenKey key = nullptr;  // where the group's access list asks for one
+};
+
+struct AnycastOutcome {
+  boost::system::error_code error;
+  wire::MessageId id;  // zero if it never left
+  PeerRef member;      // that took the message
+};
+
+struct RequestTerms {
+  bool to_all = false;                       // members; else to one
+  Duration within = Duration::zero();        // zero: Config::reply_timeout
+  Patience patience = Patience::while_busy;  // to one
+  // Complete after so many. 0: one of one member; of all as many as come.
+  std::size_t replies = 0;
+  std::size_t replies_max = 1000;  // kept; more are counted as dropped
+  std::size_t bytes_max = std::size_t{16} << 20;
+  TokenKey key = nullptr;  // where the group's access list asks for one
+};
+
+struct GivenReply {
+  PeerRef from;
+  std::uint32_t status = 0;
+  Buffer body;
+};
+
+struct RequestOutcome {
+  boost::system::error_code error;
+  wire::MessageId id;  // zero if it never left
+  std::vector<GivenReply> replies;
+  std::optional<std::uint64_t> members;  // to all: that have got it, once that is known
+  bool complete = false;                 // no further reply would have come
+  std::uint64_t declined = 0;            // by subscribers
+  std::uint64_t dropped = 0;             // replies, for want of room
+};
+
 using Completion = std::function<void(boost::system::error_code)>;
 using PublishCompletion = std::function<void(const PublishOutcome&)>;
-// The member that took the message.
-using AnycastCompletion = std::function<void(boost::system::error_code, PeerRef member)>;
+using AnycastCompletion = std::function<void(const AnycastOutcome&)>;
+using RequestCompletion = std::function<void(const RequestOutcome&)>;
 using CreateCompletion = std::function<void(boost::system::error_code, const CreateOutcome&)>;
 // The group as it is; nothing but its defaults where there is none.
 using StateCompletion = std::function<void(boost::system::error_code, const wire::GroupState&)>;

@@ -75,6 +75,15 @@ const OrderItem* OrderHistory::next_after(const wire::Position& position) const 
   return found == kept_.end() ? nullptr : &found->item;
 }
 
+Duration OrderHistory::age_of(const wire::Position& position, MonoTime now) const noexcept {
+  const auto next = after(position);
+  return next == kept_.begin() ? Duration::zero() : now - std::prev(next)->at;
+}
+
+void OrderHistory::collect_peers(std::vector<PeerRef>& in_use) const {
+  for (const Kept& kept : kept_) collect_peers_of(kept.item, in_use);
+}
+
 void OrderHistory::mark_repeated(const wire::Position& position) noexcept {
   const auto next = after(position);
   if (next == kept_.begin()) return;

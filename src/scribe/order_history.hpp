@@ -58,12 +58,15 @@ class OrderHistory {
 
   // The first item after the position; null at the end.
   const OrderItem* next_after(const wire::Position& position) const noexcept;
+  // How long the item at this position has been kept.
+  Duration age_of(const wire::Position& position, MonoTime now) const noexcept;
   // The item at this position is a message that has had one before: members do
   // not get it again.
   void mark_repeated(const wire::Position& position) noexcept;
   bool is_repeated(const wire::Position& position) const noexcept;
   // Where a message lies; none if it is not here any more.
   wire::Position find(const wire::MessageId& id) const noexcept;
+  void collect_peers(std::vector<PeerRef>& in_use) const;
 
  private:
   friend class HistoryRoom;

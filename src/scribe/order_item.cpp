@@ -1,5 +1,9 @@
 #include "scribe/order_item.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
 namespace canopy::scribe {
 
 wire::Position position_of(const OrderItem& item) noexcept {
@@ -42,13 +46,31 @@ std::optional<Missed> missed_by(const OrderItem& item, const wire::Position& las
   return Missed{last.epoch, last.sequence + 1, within ? position.sequence : 0};
 }
 
+void collect_peers_of(const OrderItem& item, std::vector<PeerRef>& in_use) {
+  const auto* multicast = std::get_if<wire::Multicast>(&item);
+  if (multicast && multicast->asking.asker) in_use.push_back(multicast->asking.asker);
+}
+
 std::size_t bytes_of(const OrderItem& item) noexcept {
   const auto* multicast = std::get_if<wire::Multicast>(&item);
   return sizeof(OrderItem) + (multicast ? multicast->body.size() + multicast->key.size() : 0);
 }
 
-wire::Message to_message(const OrderItem& item) {
-  return std::visit([](const auto& any) -> wire::Message { return any; }, item);
+wire::Message to_message(const OrderItem& item, Duration age) {
+  const auto* multicast = std::get_if<wire::Multicast>(&item);
+  if (!multicast || multicast->asking.within_ms == 0) {
+    return std::visit([](const auto& any) -> wire::Message { return any; }, item);
+  }
+  wire::Multicast aged = *multicast;
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(age).count();
+  aged.asking.within_ms -=
+      static_cast<std::uint32_t>(std::clamp<std::int64_t>(ms, 0, aged.asking.within_ms));
+  return aged;
+}
+
+wire::Asking asking_of(const wire::Publish& publish) noexcept {
+  if (publish.reply_within_ms == 0) return {};
+  return {publish.origin, publish.reply_within_ms};
 }
 
 }  // namespace canopy::scribe

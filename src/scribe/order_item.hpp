@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <optional>
 #include <variant>
+#include <vector>
 
+#include "base/time.hpp"
 #include "wire/message.hpp"
 
 namespace canopy::scribe {
@@ -36,9 +38,15 @@ struct Missed {
 // What is missed by taking the item after `last`, on which it follows.
 std::optional<Missed> missed_by(const OrderItem& item, const wire::Position& last) noexcept;
 
+void collect_peers_of(const OrderItem& item, std::vector<PeerRef>& in_use);
+
 // What it occupies, near enough to bound memory.
 std::size_t bytes_of(const OrderItem& item) noexcept;
 
-wire::Message to_message(const OrderItem& item);
+// As it is sent after it has been kept for so long: what is told of times ages.
+wire::Message to_message(const OrderItem& item, Duration age = Duration::zero());
+
+// Who waits for replies to what is published here.
+wire::Asking asking_of(const wire::Publish& publish) noexcept;
 
 }  // namespace canopy::scribe

@@ -54,6 +54,11 @@ void OrderStream::drop_first_held() {
   held_.erase(held_.begin());
 }
 
+void OrderStream::collect_peers(std::vector<PeerRef>& in_use) const {
+  history_.collect_peers(in_use);
+  for (const auto& [position, item] : held_) collect_peers_of(item, in_use);
+}
+
 void OrderStream::heard_of(const wire::Position& latest) { latest_ = std::max(latest_, latest); }
 
 std::optional<OrderStream::Hole> OrderStream::hole() const {

@@ -69,6 +69,7 @@ class OrderStream {
   void give_up(MonoTime now, std::vector<Step>& steps);
 
   std::size_t held() const noexcept { return held_.size(); }
+  void collect_peers(std::vector<PeerRef>& in_use) const;
 
  private:
   void take(OrderItem item, MonoTime now, std::vector<Step>& steps);

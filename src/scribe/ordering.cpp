@@ -366,7 +366,7 @@ bool Ordering::send_batch(GroupOrder& order, Refill& owed) {
     bytes += bytes_of(*next);
     ++core_.counters.refills_sent;
     core_.neighbors.sent_to(owed.peer, core_.now());
-    core_.send(owed.peer, to_message(*next));
+    core_.send(owed.peer, to_message(*next, history.age_of(owed.cursor, core_.now())));
   }
   return false;
 }

@@ -129,6 +129,7 @@ void Ordering::place(const Id& id, const wire::Publish& publish, const wire::Pos
   message.epoch = position.epoch;
   message.sequence = position.sequence;
   message.body = publish.body;
+  message.asking = asking_of(publish);
   if (publish.ack == wire::AckMode::members)
     message.tracking.within_ms = time_below(core_.config, publish.within_ms);
   std::vector<OrderStream::Step> steps;

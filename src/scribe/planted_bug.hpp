@@ -14,6 +14,7 @@ enum class PlantedBug {
   word_not_repeated = 4,  // a word of members that got lost stays lost
   last_not_fetched = 5,   // a new root does not ask its children for a later message
   right_not_checked = 6,  // access lists keep nobody out
+  anycast_retaken = 7,    // a member does not know what it has taken
 };
 
 #ifdef CANOPY_PLANTED_SCRIBE_BUG

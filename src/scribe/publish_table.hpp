@@ -24,6 +24,7 @@ struct PendingPublish {
   PublishCompletion done;  // empty: nobody waits
   PeerRef sent_to;         // directly; empty if it was routed
   MonoTime deadline{};
+  MonoTime replies_until{};  // of a request
   bool root_failed = false;  // since it was sent first
   bool overtaken = false;    // a later one that comes after it has its place
   // ack members: the root has said that it has it, and will say more.

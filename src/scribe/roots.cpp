@@ -58,7 +58,7 @@ bool Roots::serve_or_hold(const Id& id, const wire::RoutedBody& body) {
 bool Roots::hold_in_doubt(const Id& id, const wire::RoutedBody& body) {
   const RootRecord* record = registry_.find(id);
   if (!record || !record->doubted) return false;
-  if (core_.now() >= stale_until_) {
+  if (core_.now() >= core_.stale_until) {
     hold(id, body);
   } else {
     ++core_.counters.publishes_shed;
@@ -203,7 +203,6 @@ void Roots::ring_changed() {
 }
 
 void Roots::doubt() {
-  stale_until_ = core_.now() + core_.pastry.config().probe_timeout;
   for (auto& [id, record] : registry_.records()) record.doubted = record.own;
 }
 

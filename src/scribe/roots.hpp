@@ -184,7 +184,6 @@ class Roots {
   std::map<Id, Search> searches_;
   Quota held_;  // of all searches
   std::uint32_t last_search_nonce_ = 0;
-  MonoTime stale_until_{};       // what arrives was sent before this process was stopped
   std::set<PeerRef> undecided_;  // holders that have not answered their digest
   MonoTime review_at_ = never;
   MonoTime refresh_at_ = never;

@@ -59,6 +59,7 @@ void collect_peers_of(const wire::RoutedBody& body, std::vector<PeerRef>& in_use
         if constexpr (std::is_same_v<Body, wire::Anycast>) {
           in_use.insert(in_use.end(), message.visited.begin(), message.visited.end());
           in_use.insert(in_use.end(), message.to_visit.begin(), message.to_visit.end());
+          in_use.insert(in_use.end(), message.passed_over.begin(), message.passed_over.end());
         }
       },
       body);

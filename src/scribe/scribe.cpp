@@ -6,6 +6,7 @@
 
 #include "scribe/administration.hpp"
 #include "scribe/anycasts.hpp"
+#include "scribe/asker.hpp"
 #include "scribe/bottleneck_remover.hpp"
 #include "scribe/core.hpp"
 #include "scribe/dissemination.hpp"
@@ -16,6 +17,7 @@
 #include "scribe/path_collapse.hpp"
 #include "scribe/relocations.hpp"
 #include "scribe/repair.hpp"
+#include "scribe/replier.hpp"
 #include "scribe/requests.hpp"
 #include "scribe/roots.hpp"
 #include "scribe/routed.hpp"
@@ -38,7 +40,9 @@ struct Scribe::Parts {
                    dissemination.placed(publish, position);
                  }),
         dissemination(core, roots, tree, ordering, tracking),
-        anycasts(core),
+        anycasts(core, replier),
+        asker(core, anycasts, dissemination, replier),
+        replier(core, asker),
         requests(core, roots),
         administration(core, roots),
         repair(core, tree, counts),
@@ -55,9 +59,10 @@ struct Scribe::Parts {
   void deliver_join(const wire::GroupJoin& join);
   void answer(const wire::RoutedBody& body, bool known);
   bool well_formed(const wire::Routed& message);
+  std::shared_ptr<const wire::RoutedBody> aged(std::shared_ptr<const wire::RoutedBody> body);
 
   // --- Direct ones ---
-  void on(PeerRef from, const wire::Publish& m);
+  void on(PeerRef from, wire::Publish& m);
   void on(PeerRef from, wire::Multicast& m);
   void on(PeerRef, wire::Anycast& m) { anycasts.visit(std::move(m)); }
   void on(PeerRef, const wire::TreeRequest& m) { requests.on_tree_request(m); }
@@ -84,6 +89,10 @@ struct Scribe::Parts {
   void on(PeerRef from, const wire::PublishAck& m) { dissemination.on_publish_ack(from, m); }
   void on(PeerRef, const wire::RootAddress& m) { dissemination.on_root_address(m); }
   void on(PeerRef, const wire::AnycastReply& m) { anycasts.on_reply(m); }
+  void on(PeerRef from, const wire::Reply& m) { asker.on(from, m); }
+  void on(PeerRef from, const wire::RequestCheck& m) { asker.on(from, m); }
+  void on(PeerRef from, const wire::ReplyAck& m) { replier.on(from, m); }
+  void on(PeerRef from, const wire::RequestCancel& m) { replier.on(from, m); }
   void on(PeerRef from, const wire::RootStates& m) { roots.on_states(from, m); }
   void on(PeerRef from, const wire::RootStatesAck& m) { roots.on_states_ack(from, m); }
   void on(PeerRef from, const wire::ReplicaDigest& m) { roots.on_digest(from, m); }
@@ -126,6 +135,8 @@ struct Scribe::Parts {
   Ordering ordering;
   Dissemination dissemination;
   Anycasts anycasts;
+  Asker asker;
+  Replier replier;
   Requests requests;
   Administration administration;
   Repair repair;
@@ -197,9 +208,39 @@ void Scribe::publish(const wire::GroupName& name, wire::AckMode ack, Buffer body
   parts_->tell_later();
 }
 
-void Scribe::anycast(const wire::GroupName& name, Buffer body, AnycastCompletion done,
-                     const TokenKey& key) {
-  parts_->anycasts.start(name, std::move(body), std::move(done), key);
+wire::MessageId Scribe::anycast(const wire::GroupName& name, Buffer body, AnycastCompletion done,
+                                const AnycastTerms& terms) {
+  const wire::MessageId id = parts_->anycasts.start(name, std::move(body), terms, std::move(done));
+  parts_->tell_later();
+  return id;
+}
+
+wire::MessageId Scribe::request(const wire::GroupName& name, Buffer body, const RequestTerms& terms,
+                                RequestCompletion done) {
+  parts_->core.pastry.look_at_clock();
+  const wire::MessageId id = parts_->asker.start(name, std::move(body), terms, std::move(done));
+  parts_->tell_later();
+  return id;
+}
+
+void Scribe::cancel_request(const wire::MessageId& id) {
+  parts_->asker.cancel(id);
+  parts_->tell_later();
+}
+
+void Scribe::expect_replies(const wire::Multicast& request, std::size_t replies) {
+  parts_->replier.open(request, replies);
+  parts_->tell_later();
+}
+
+void Scribe::reply(const wire::MessageId& request, std::uint32_t status, Buffer body,
+                   Completion done) {
+  parts_->replier.reply(request, status, std::move(body), std::move(done));
+  parts_->tell_later();
+}
+
+void Scribe::decline(const wire::MessageId& request) {
+  parts_->replier.decline(request);
   parts_->tell_later();
 }
 
@@ -236,6 +277,8 @@ void Scribe::depart() {
   parts_->roots.depart();
   parts_->tree.depart();
   parts_->dissemination.shut_down();
+  parts_->asker.shut_down();
+  parts_->replier.shut_down();
   parts_->anycasts.shut_down();
   parts_->requests.shut_down();
   parts_->administration.shut_down();
@@ -255,6 +298,8 @@ void Scribe::receive(PeerRef from, wire::Message message) {
 
 void Scribe::tick() {
   Parts& parts = *parts_;
+  parts.core.look_at_clock();
+  parts.core.next_wake = never;
   const bool maintenance = parts.core.config.maintenance;
   if (maintenance) parts.repair.tick();
   parts.relocations.tick();
@@ -268,6 +313,8 @@ void Scribe::tick() {
   parts.tracking.tick();
   parts.dissemination.tick();
   parts.anycasts.tick();
+  parts.asker.tick();
+  parts.replier.tick();
   parts.requests.tick();
   parts.administration.tick();
   if (parts.departure_deadline <= parts.core.now()) {
@@ -280,19 +327,22 @@ void Scribe::tick() {
       {maintenance ? parts.core.neighbors.next_deadline() : never, parts.tree.next_deadline(),
        parts.roots.next_deadline(), parts.ordering.next_deadline(), parts.tracking.next_deadline(),
        parts.dissemination.next_deadline(), parts.anycasts.next_deadline(),
-       parts.requests.next_deadline(), parts.administration.next_deadline(),
-       parts.relocations.next_deadline(), parts.remover.next_deadline(),
-       parts.collapse.next_deadline(), parts.counts.next_deadline(), parts.last.next_deadline(),
-       parts.departure_deadline}));
+       parts.asker.next_deadline(), parts.replier.next_deadline(), parts.requests.next_deadline(),
+       parts.administration.next_deadline(), parts.relocations.next_deadline(),
+       parts.remover.next_deadline(), parts.collapse.next_deadline(), parts.counts.next_deadline(),
+       parts.last.next_deadline(), parts.departure_deadline}));
 }
 
 void Scribe::unreachable(PeerRef peer) {
   parts_->dissemination.avoid(peer);
+  parts_->asker.unreachable(peer);
   if (is_tree_neighbor(peer)) parts_->core.pastry.suspect(peer);
   flush();
 }
 
 void Scribe::flush() {
+  parts_->core.look_at_clock();
+  parts_->core.active_at = parts_->core.now();
   parts_->watch();
   parts_->roots.write_changes();
   if (parts_->core.upcalls.empty()) return;
@@ -356,6 +406,9 @@ void Scribe::collect_peers(std::vector<PeerRef>& in_use) const {
   parts_->roots.collect_peers(in_use);
   parts_->tracking.collect_peers(in_use);
   parts_->dissemination.collect_peers(in_use);
+  parts_->anycasts.collect_peers(in_use);
+  parts_->asker.collect_peers(in_use);
+  parts_->replier.collect_peers(in_use);
   parts_->requests.collect_peers(in_use);
   parts_->administration.collect_peers(in_use);
   parts_->counts.collect_peers(in_use);
@@ -375,7 +428,7 @@ void Scribe::deliver(PeerRef from, const wire::Routed& message) {
   if (parts_->core.departing) {
     parts_->core.pastry.hand_over(from, message);
   } else {
-    parts_->deliver(*message.body);
+    parts_->deliver(*parts_->aged(message.body));
   }
 }
 
@@ -386,6 +439,8 @@ void Scribe::peer_failed(PeerRef peer) {
   parts.dissemination.peer_failed(peer);
   parts.roots.peer_failed(peer);
   parts.requests.peer_failed(peer);
+  parts.asker.peer_failed(peer);
+  parts.replier.peer_failed(peer);
   if (parts.core.config.maintenance) {
     parts.tree.parent_lost(peer, Tree::Loss::failed, parts.core.config.heartbeat_interval / 20);
     parts.tree.child_lost(peer);
@@ -405,7 +460,10 @@ void Scribe::activated() {
 }
 
 // `reason` is a literal, and lives as long as anybody.
-void Scribe::stalled() { parts_->roots.doubt(); }
+void Scribe::stalled() {
+  parts_->core.stalled();
+  parts_->roots.doubt();
+}
 
 void Scribe::join_stalled(std::string_view reason) {
   parts_->core.upcalls.call([this, reason] { parts_->core.events.join_stalled(reason); });
@@ -423,11 +481,29 @@ bool Scribe::Parts::well_formed(const wire::Routed& message) {
   return fits;
 }
 
+// What a request says of time, where this process was stopped meanwhile.
+std::shared_ptr<const wire::RoutedBody> Scribe::Parts::aged(
+    std::shared_ptr<const wire::RoutedBody> body) {
+  const auto* publish = std::get_if<wire::Publish>(body.get());
+  if (!publish || publish->origin == core.self) return body;
+  const std::uint32_t left = core.left_of(publish->reply_within_ms);
+  if (left == publish->reply_within_ms) return body;
+  wire::Publish older = *publish;
+  older.reply_within_ms = left;
+  return std::make_shared<const wire::RoutedBody>(std::move(older));
+}
+
 ForwardAction Scribe::Parts::forward(PeerRef from, wire::Routed& message, PeerRef& next_hop) {
   if (std::holds_alternative<wire::OpaqueBody>(*message.body)) return ForwardAction::proceed;
   if (!well_formed(message)) return ForwardAction::stop;
   if (std::holds_alternative<wire::GroupJoin>(*message.body)) {
     return forward_join(from, message, next_hop);
+  }
+  message.body = aged(message.body);
+  const auto* anycast = std::get_if<wire::Anycast>(message.body.get());
+  if (anycast && anycasts.is_late(*anycast)) {
+    ++core.counters.anycasts_late;
+    return ForwardAction::stop;
   }
   const Group* group = core.find(message.key);
   if (!group) return ForwardAction::proceed;
@@ -436,8 +512,7 @@ ForwardAction Scribe::Parts::forward(PeerRef from, wire::Routed& message, PeerRe
     answer(*message.body, true);
     return ForwardAction::stop;
   }
-  if (const auto* anycast = std::get_if<wire::Anycast>(message.body.get());
-      anycast && group->in_tree()) {
+  if (anycast && group->in_tree()) {
     anycasts.visit(*anycast);
     return ForwardAction::stop;
   }
@@ -504,7 +579,8 @@ void Scribe::Parts::answer(const wire::RoutedBody& body, bool known) {
 
 // --- Direct messages ---
 
-void Scribe::Parts::on(PeerRef from, const wire::Publish& message) {
+void Scribe::Parts::on(PeerRef from, wire::Publish& message) {
+  message.reply_within_ms = core.left_of(message.reply_within_ms);
   if (!dissemination.acceptable(message.body)) {
     ++core.counters.limits_met;
   } else {
@@ -513,6 +589,7 @@ void Scribe::Parts::on(PeerRef from, const wire::Publish& message) {
 }
 
 void Scribe::Parts::on(PeerRef from, wire::Multicast& message) {
+  message.asking.within_ms = core.left_of(message.asking.within_ms);
   if (message.tracking.within_ms != 0) {
     message.tracking.within_ms = time_below(core.config, message.tracking.within_ms);
   }

@@ -67,8 +67,15 @@ class Scribe final : public pastry::Application {
   // `within` is over (zero: Config::tracked_timeout; child_expiry at the most).
   void publish(const wire::GroupName& name, wire::AckMode ack, Buffer body, PublishCompletion done,
                Duration within = Duration::zero(), const TokenKey& key = nullptr);
-  void anycast(const wire::GroupName& name, Buffer body, AnycastCompletion done,
-               const TokenKey& key = nullptr);
+  // The message's id; zero if it cannot be sent, which `done` is told.
+  wire::MessageId anycast(const wire::GroupName& name, Buffer body, AnycastCompletion done,
+                          const AnycastTerms& terms = {});
+  // Asks members for replies. The request's id; zero if it cannot be sent, which
+  // `done` is told.
+  wire::MessageId request(const wire::GroupName& name, Buffer body, const RequestTerms& terms,
+                          RequestCompletion done);
+  // Nobody waits for replies any more; its completion is not called.
+  void cancel_request(const wire::MessageId& id);
   // What the root knows of the group, and changes of it for those who may: see
   // administration.hpp.
   void look(const wire::GroupName& name, StateCompletion done);
@@ -84,6 +91,14 @@ class Scribe final : public pastry::Application {
   std::optional<Presence> presence(const Id& group) const;
   // The group's latest message, for a member of it. Done within Config::last_timeout.
   void last(const Id& group, LastCompletion done);
+
+  // --- Requests that this node's members have ---
+  // Of a multicast that has an asker, from within Events::multicast or after it.
+  void expect_replies(const wire::Multicast& request, std::size_t replies);
+  // One of them; or that there will be one less. See replier.hpp for errors.
+  void reply(const wire::MessageId& request, std::uint32_t status, Buffer body, Completion done);
+  void decline(const wire::MessageId& request);
+
   // One node's place in the tree: of the root (peer empty) or of this peer.
   void tree(const Id& group, PeerRef peer, TreeCompletion done);
   // Hands root states over and tells children to look for another parent, but

@@ -317,6 +317,7 @@ void Tracking::collect_peers(std::vector<PeerRef>& in_use) const {
     in_use.insert(in_use.end(), round.reach.unreachable.begin(), round.reach.unreachable.end());
     in_use.insert(in_use.end(), round.lost.unreachable.begin(), round.lost.unreachable.end());
     if (round.publisher) in_use.push_back(round.publisher);
+    if (round.message().asking.asker) in_use.push_back(round.message().asking.asker);
   }
 }
 

@@ -38,13 +38,15 @@ FuzzPlan::FuzzPlan(std::uint64_t s)
       order_random_(s * 3 + 1),
       several_random_(~s),
       several_(several_random_.chance(0.7)),
-      load_random_(~s ^ s << 32) {
+      load_random_(~s ^ s << 32),
+      request_random_(s * 5 + 29) {
   choose_constants();
   plan_growth();
   plan_use(MonoTime(10s), healed, 60);
   plan_faults();
   plan_load();
   plan_bursts();
+  plan_requests();
   std::stable_sort(acts.begin(), acts.end(),
                    [](const Act& a, const Act& b) { return a.at < b.at; });
 }
@@ -114,6 +116,20 @@ void FuzzPlan::plan_bursts() {
                     .node = static_cast<std::uint32_t>(order_random_.below(nodes)),
                     .other = static_cast<std::uint32_t>(order_random_.below(ordered_groups)),
                     .amount = static_cast<double>(1 + order_random_.below(5))});
+  }
+}
+
+// In half of the schedules.
+void FuzzPlan::plan_requests() {
+  requests = request_random_.chance(0.5);
+  if (!requests) return;
+  constexpr std::array kinds{ActKind::anycast, ActKind::anycast, ActKind::ask_one,
+                             ActKind::ask_all};
+  for (MonoTime at(20s); at < healed; at += request_random_.jittered(2s, 0.9)) {
+    acts.push_back({.at = at,
+                    .kind = one_of(request_random_, kinds),
+                    .node = static_cast<std::uint32_t>(request_random_.below(nodes)),
+                    .other = static_cast<std::uint32_t>(request_random_.below(groups))});
   }
 }
 

@@ -27,6 +27,9 @@ enum class ActKind : std::uint8_t {
   leave_group,  //
   publish,      //
   burst,        // `amount` messages at once, into an ordered group
+  anycast,      // a message to one member
+  ask_one,      // a request
+  ask_all,      //
   // Faults of processes.
   crash,       //
   restart,     // of a crashed or departed one
@@ -68,6 +71,7 @@ struct FuzzPlan {
   std::uint32_t nodes = 0;
   std::uint32_t groups = 0;
   std::uint32_t ordered_groups = 0;  // the first ones of them
+  bool requests = false;             // and anycasts
   std::vector<Act> acts;             // in the order of their times
   MonoTime calm;                     // growth is over: faults begin
   MonoTime healed;                   // all faults end
@@ -81,6 +85,7 @@ struct FuzzPlan {
   void plan_growth();
   void plan_use(MonoTime from, MonoTime to, unsigned acts);
   void plan_bursts();
+  void plan_requests();
   void plan_faults();
   void plan_fault(ActKind kind, MonoTime at);
   void choose_struck(Act& act);
@@ -91,6 +96,7 @@ struct FuzzPlan {
   Random several_random_;  // of its own: the rest of the schedule stays as it is
   bool several_ = false;   // some acts strike several nodes
   Random load_random_;     // of its own, too
+  Random request_random_;  // likewise
 };
 
 }  // namespace canopy::sim

@@ -17,6 +17,7 @@
 
 #include "sim/fuzz_access.hpp"
 #include "sim/fuzz_plan.hpp"
+#include "sim/fuzz_requests.hpp"
 #include "sim/order_checker.hpp"
 #include "sim/plane.hpp"
 #include "sim/presence_checker.hpp"
@@ -69,6 +70,12 @@ class FuzzRun final : public Observer {
   void multicast(NodeIndex node, const wire::Multicast& message) override;
   void detached(NodeIndex node, const Id& group, boost::system::error_code reason) override;
   void presence(NodeIndex node, const Id& group, const scribe::Presence& presence) override;
+  std::size_t asked(NodeIndex node, const wire::Multicast& message) override {
+    return requests_->asked(node, message);
+  }
+  bool anycast(NodeIndex node, const wire::Anycast& message) override {
+    return requests_->anycast(node, message);
+  }
 
  private:
   using Received = std::pair<NodeIndex, std::uint64_t>;  // node, its incarnation
@@ -90,6 +97,8 @@ class FuzzRun final : public Observer {
   void publish(NodeIndex node, std::uint32_t group);
   void publish_tracked(NodeIndex node, std::uint32_t group, const std::string& text,
                        std::function<void(const scribe::PublishOutcome&)> told);
+  void ask_and_judge(const RingOrder& ring, std::uint32_t group, std::size_t members);
+  FuzzRequests::Host request_host();
   bool has_two_roots(const Id& group) const;
   void create_groups();
   bool replicas_may_go() const;
@@ -127,6 +136,7 @@ class FuzzRun final : public Observer {
   PresenceChecker presence_;
   Random track_random_;  // of its own: the rest of the run stays as it is
   std::unique_ptr<FuzzAccess> access_;
+  std::unique_ptr<FuzzRequests> requests_;
   MonoTime forgetful_until_{};
   Findings findings_;
 };
@@ -147,6 +157,7 @@ FuzzRun::FuzzRun(const FuzzOptions& options)
   access_ = std::make_unique<FuzzAccess>(
       options.seed, plan_.groups, plan_.ordered_groups,
       [this](std::uint32_t group) { return group_name(group); }, *simulation_);
+  requests_ = std::make_unique<FuzzRequests>(*simulation_, options.seed, request_host());
   started_.resize(plan_.nodes);
   memberships_.resize(plan_.nodes);
 }
@@ -169,6 +180,8 @@ FuzzOutcome FuzzRun::run() {
     }
   }
   for (std::string& finding : order_.judge()) find(std::move(finding));
+  if (plan_.requests) run_until(simulation_->now() + FuzzRequests::time_max);
+  requests_->judge_end();
   return {findings_,
           simulation_->trace().hash(),
           simulation_->events(),
@@ -176,7 +189,9 @@ FuzzOutcome FuzzRun::run() {
           order_.deliveries(),
           order_.gaps(),
           track_.answers(),
-          track_.complete()};
+          track_.complete(),
+          requests_->checker().taken(),
+          requests_->checker().replies()};
 }
 
 // Ids may collide in a short id space: the colliding name is passed over.
@@ -222,7 +237,10 @@ void FuzzRun::carry_out(const Act& act) {
     case ActKind::join_group:
     case ActKind::leave_group:
     case ActKind::publish:
-    case ActKind::burst: return use_group(act);
+    case ActKind::burst:
+    case ActKind::anycast:
+    case ActKind::ask_one:
+    case ActKind::ask_all: return use_group(act);
     case ActKind::loss:
     case ActKind::duplication:
     case ActKind::reordering:
@@ -254,6 +272,7 @@ void FuzzRun::stop(const Act& act) {
     memberships_[node].clear();
     track_.stopped(process(node));
     presence_.stopped(process(node));
+    requests_->stopped(node);
     if (act.kind == ActKind::crash) {
       simulation_->crash(node);
     } else {
@@ -344,6 +363,11 @@ void FuzzRun::use_group(const Act& act) {
     case ActKind::burst:
       for (int i = 0; i < static_cast<int>(act.amount); ++i) publish(node, act.other);
       return;
+    case ActKind::anycast: return requests_->send_anycast(node, group_name(act.other));
+    case ActKind::ask_one:
+    case ActKind::ask_all:
+      return requests_->ask(node, group_name(act.other), act.kind == ActKind::ask_all,
+                            [](const scribe::RequestOutcome&) {});
     default: return publish(node, act.other);
   }
 }
@@ -405,6 +429,31 @@ void FuzzRun::publish_tracked(NodeIndex node, std::uint32_t group, const std::st
         told(outcome);
       },
       within);
+}
+
+FuzzRequests::Host FuzzRun::request_host() {
+  return {[this](MonoTime time, std::function<void()> what) { at(time, std::move(what)); },
+          [this](std::string finding) { find(std::move(finding)); },
+          [this](const wire::MessageId& id) { order_.publish_failed(id); }};
+}
+
+// Everybody is well, and replies.
+void FuzzRun::ask_and_judge(const RingOrder& ring, std::uint32_t group, std::size_t members) {
+  requests_->let_all_reply();
+  const NodeIndex asker = ring[track_random_.below(ring.size())].node;
+  for (const bool to_all : {false, true}) {
+    const auto result = std::make_shared<std::optional<scribe::RequestOutcome>>();
+    requests_->ask(asker, group_name(group), to_all,
+                   [result](const scribe::RequestOutcome& outcome) { *result = outcome; });
+    // Whoever has the root's old address sends its message again, after a while.
+    for (int second = 0; second < 22 && !*result; ++second) run_until(simulation_->now() + 1s);
+    const std::size_t wanted = to_all ? members : std::min<std::size_t>(members, 1);
+    const std::size_t came = *result ? (*result)->replies.size() : 0;
+    if (came != wanted) {
+      find(fmt::format("a request of {} to {} of group {} had {} replies, not {}", hex(asker),
+                       to_all ? "all" : "one", group, came, wanted));
+    }
+  }
 }
 
 // While the ring is parted: what is told of one root's tree says nothing of the other's.
@@ -639,6 +688,10 @@ void FuzzRun::settle() {
   if (findings.empty()) {
     run_until(std::max(plan_.end, simulation_->now()));
     findings = judge();
+    if (!findings.empty()) {  // a child may be on its way to another parent just now
+      run_until(simulation_->now() + 2s);
+      findings = judge();
+    }
   }
   if (findings.empty()) findings = judge_loads();
   for (std::string& finding : findings) find(std::move(finding));
@@ -670,6 +723,8 @@ void FuzzRun::publish_and_judge() {
                        group, hex(publisher), result->members, members,
                        result->complete ? "" : ", not all"));
     }
+    received_.clear();
+    if (plan_.requests) ask_and_judge(ring, group, members);
     received_.clear();
   }
   judge_last(published);

@@ -3,7 +3,8 @@
 // While the ring grows without faults: a node that becomes active knows its
 // active neighbours and they know it, and no key has two active deliverers.
 // Always: no member gets a message twice, ordered groups keep their promises
-// (order_checker.hpp), and so do tracked publishes (track_checker.hpp). Once faults have ended and
+// (order_checker.hpp), so do tracked publishes (track_checker.hpp), and so do anycasts and requests
+// (request_checker.hpp). Once faults have ended and
 // time to mend has passed: leaf sets exact, one deliverer per key (ties included), trees acyclic
 // and reaching every member, nobody with too many children or in the way of one alone, roots and
 // watchers know how many members there are (presence_checker.hpp), what is published then reaches
@@ -33,6 +34,8 @@ struct FuzzOutcome {
   std::uint64_t ordered_gaps = 0;
   std::uint64_t tracked_answers = 0;
   std::uint64_t tracked_complete = 0;
+  std::uint64_t anycasts_taken = 0;
+  std::uint64_t replies = 0;
 };
 
 FuzzOutcome run_fuzz(const FuzzOptions& options);

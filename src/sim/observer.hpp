@@ -2,6 +2,8 @@
 // are told within the event and must not change the simulation from there.
 #pragma once
 
+#include <cstddef>
+
 #include <boost/system/error_code.hpp>
 
 #include "base/id.hpp"
@@ -22,6 +24,9 @@ class Observer {
   virtual void multicast(NodeIndex /*node*/, const wire::Multicast& /*message*/) {}
   virtual void gap(NodeIndex /*node*/, const Id& /*group*/, const scribe::Missed& /*missed*/) {}
   virtual void presence(NodeIndex /*node*/, const Id& /*group*/, const scribe::Presence&) {}
+  // Of a multicast that asks for replies: how many will come from this node.
+  virtual std::size_t asked(NodeIndex /*node*/, const wire::Multicast& /*message*/) { return 0; }
+  virtual void request_over(NodeIndex /*node*/, const wire::MessageId& /*id*/) {}
   virtual bool anycast(NodeIndex /*node*/, const wire::Anycast& /*message*/) { return true; }
   virtual void detached(NodeIndex /*node*/, const Id& /*group*/,
                         boost::system::error_code /*reason*/) {}

@@ -21,6 +21,10 @@ void VirtualNode::wake_at(MonoTime deadline) { simulation_.request_wake(*this, d
 
 void VirtualNode::multicast(const wire::Multicast& message) {
   for (Observer* observer : simulation_.observers_) observer->multicast(index_, message);
+  if (!message.asking.asker) return;
+  std::size_t replies = 0;
+  for (Observer* observer : simulation_.observers_) replies += observer->asked(index_, message);
+  peer_->scribe().expect_replies(message, replies);
 }
 
 void VirtualNode::gap(const Id& group, const scribe::Missed& missed) {
@@ -37,6 +41,10 @@ bool VirtualNode::anycast(const wire::Anycast& message) {
     taken = observer->anycast(index_, message) && taken;
   }
   return taken;
+}
+
+void VirtualNode::request_over(const wire::MessageId& id, boost::system::error_code) {
+  for (Observer* observer : simulation_.observers_) observer->request_over(index_, id);
 }
 
 void VirtualNode::detached(const Id& group, boost::system::error_code reason) {

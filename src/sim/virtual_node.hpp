@@ -40,6 +40,7 @@ class VirtualNode final : public wire::Env, public scribe::Events {
   void gap(const Id& group, const scribe::Missed& missed) override;
   void presence(const Id& group, const scribe::Presence& presence) override;
   bool anycast(const wire::Anycast& message) override;
+  void request_over(const wire::MessageId& id, boost::system::error_code reason) override;
   void detached(const Id& group, boost::system::error_code reason) override;
 
  private:

@@ -26,6 +26,7 @@ inline constexpr std::size_t rows = 64;
 inline constexpr std::size_t leaving = 16;       // roots that a Routed has passed
 inline constexpr std::size_t groups = 4096;      // in a GroupSetPage
 inline constexpr std::size_t lost = 256;         // subtrees in a Leave
+inline constexpr std::size_t passed_over = 64;   // members that a request has been at
 inline constexpr std::size_t member_names = 64;  // in one list of MemberChanges
 inline constexpr std::size_t states = 1024;      // in RootStates; max_header may be reached earlier
 inline constexpr std::size_t addresses = 8;      // of a peer

@@ -140,6 +140,7 @@ overlay::Publish to_proto(Writer& writer, const Publish& from) {
   to.set_after(from.after);
   to.set_within_ms(from.within_ms);
   writer.put_shared(from.proof, [&] { return to.mutable_proof(); });
+  to.set_reply_within_ms(from.reply_within_ms);
   writer.body = from.body;
   return to;
 }
@@ -153,6 +154,7 @@ Publish from_proto(Reader& reader, const overlay::Publish& from) {
   to.after = from.after();
   to.within_ms = from.within_ms();
   to.proof = reader.proof(from.proof(), from.has_proof());
+  to.reply_within_ms = from.reply_within_ms();
   to.body = reader.body;
   return to;
 }
@@ -165,6 +167,10 @@ overlay::Anycast to_proto(Writer& writer, const Anycast& from) {
   writer.put_list(to.mutable_visited(), from.visited, limit::peers);
   writer.put_list(to.mutable_to_visit(), from.to_visit, limit::peers);
   writer.put_shared(from.proof, [&] { return to.mutable_proof(); });
+  to.set_within_ms(from.within_ms);
+  to.set_wants_reply(from.wants_reply);
+  writer.put_list(to.mutable_passed_over(), from.passed_over, limit::passed_over);
+  to.set_met_busy(from.met_busy);
   writer.body = from.body;
   return to;
 }
@@ -176,6 +182,10 @@ Anycast from_proto(Reader& reader, const overlay::Anycast& from) {
   to.visited = reader.list<PeerRef>(from.visited(), limit::peers, "visited");
   to.to_visit = reader.list<PeerRef>(from.to_visit(), limit::peers, "to_visit");
   to.proof = reader.proof(from.proof(), from.has_proof());
+  to.within_ms = from.within_ms();
+  to.wants_reply = from.wants_reply();
+  to.passed_over = reader.list<PeerRef>(from.passed_over(), limit::passed_over, "passed_over");
+  to.met_busy = from.met_busy();
   to.body = reader.body;
   return to;
 }
@@ -309,6 +319,8 @@ overlay::Multicast to_proto(Writer& writer, const Multicast& from) {
   to.set_ack_within_ms(from.tracking.within_ms);
   writer.put_position(from.tracking.round, [&] { return to.mutable_round(); });
   to.set_reign(from.reign);
+  if (from.asking.asker) writer.put(to.mutable_asker(), from.asking.asker);
+  to.set_reply_within_ms(from.asking.within_ms);
   writer.body = from.body;
   return to;
 }
@@ -326,6 +338,8 @@ Multicast from_proto(Reader& reader, const overlay::Multicast& from) {
   to.body = reader.body;
   to.tracking = {from.ack_within_ms(), reader.position(from.round())};
   to.reign = from.reign();
+  to.asking = {reader.optional_peer(from.asker(), from.has_asker(), "asker"),
+               from.reply_within_ms()};
   return to;
 }
 
@@ -413,6 +427,7 @@ overlay::AnycastReply to_proto(Writer& writer, const AnycastReply& from) {
   writer.put(to.mutable_id(), from.id);
   to.set_error(from.error);
   if (from.member) writer.put(to.mutable_member(), from.member);
+  to.set_searching(from.searching);
   return to;
 }
 AnycastReply from_proto(Reader& reader, const overlay::AnycastReply& from) {
@@ -420,6 +435,7 @@ AnycastReply from_proto(Reader& reader, const overlay::AnycastReply& from) {
   reader.get(to.id, from.id(), "id");
   to.error = reader.number<std::uint16_t>(from.error(), "error");
   to.member = reader.optional_peer(from.member(), from.has_member(), "member");
+  to.searching = from.searching();
   return to;
 }
 
@@ -777,6 +793,64 @@ LastReply from_proto(Reader& reader, const overlay::LastReply& from) {
   to.sequence = from.sequence();
   to.reign = from.reign();
   to.body = reader.body;
+  return to;
+}
+
+overlay::Reply to_proto(Writer& writer, const Reply& from) {
+  overlay::Reply to;
+  writer.put(to.mutable_id(), from.id);
+  to.set_number(from.number);
+  to.set_kind(static_cast<std::uint32_t>(from.kind));
+  to.set_last(from.last);
+  to.set_status(from.status);
+  writer.body = from.body;
+  return to;
+}
+Reply from_proto(Reader& reader, const overlay::Reply& from) {
+  Reply to;
+  reader.get(to.id, from.id(), "id");
+  to.number = from.number();
+  to.kind = reader.enumeration(from.kind(), ReplyKind::given, ReplyKind::declined);
+  to.last = from.last();
+  to.status = from.status();
+  to.body = reader.body;
+  return to;
+}
+
+overlay::ReplyAck to_proto(Writer& writer, const ReplyAck& from) {
+  overlay::ReplyAck to;
+  writer.put(to.mutable_id(), from.id);
+  to.set_number(from.number);
+  to.set_state(static_cast<std::uint32_t>(from.state));
+  return to;
+}
+ReplyAck from_proto(Reader& reader, const overlay::ReplyAck& from) {
+  ReplyAck to;
+  reader.get(to.id, from.id(), "id");
+  to.number = from.number();
+  to.state = reader.enumeration(from.state(), AskerState::waits, AskerState::over);
+  return to;
+}
+
+overlay::RequestCheck to_proto(Writer& writer, const RequestCheck& from) {
+  overlay::RequestCheck to;
+  writer.put(to.mutable_id(), from.id);
+  return to;
+}
+RequestCheck from_proto(Reader& reader, const overlay::RequestCheck& from) {
+  RequestCheck to;
+  reader.get(to.id, from.id(), "id");
+  return to;
+}
+
+overlay::RequestCancel to_proto(Writer& writer, const RequestCancel& from) {
+  overlay::RequestCancel to;
+  writer.put(to.mutable_id(), from.id);
+  return to;
+}
+RequestCancel from_proto(Reader& reader, const overlay::RequestCancel& from) {
+  RequestCancel to;
+  reader.get(to.id, from.id(), "id");
   return to;
 }
 

@@ -2,7 +2,7 @@
 //
 // It is encoded once by the publisher; peers on the way carry the bytes without
 // looking into them, and decoding slices the payload out without a copy. This
-// is the `body` of Publish, Multicast and Anycast.
+// is the `body` of Publish, Multicast, Anycast and Reply.
 //
 //     u8 format = 1 | u8 pairs | pairs * (u8 key size | key | u16 value size | value) | payload
 #pragma once

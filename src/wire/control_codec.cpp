@@ -1,6 +1,7 @@
 #include "wire/control_codec.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <canopy/error.hpp>
@@ -178,6 +179,21 @@ struct Decoder {
             in.more_joined(), in.more_left()};
   }
 
+  Replied replied(const pb::Replied& in, const Frame& frame) {
+    Replied out;
+    out.id = message_id(in.id());
+    if (in.has_peer()) out.peer = peer(in.peer());
+    out.status = in.status();
+    out.content = content(frame);
+    if (in.has_members()) out.members = in.members();
+    out.complete = in.complete();
+    out.declined = in.declined();
+    out.dropped = in.dropped();
+    out.error = static_cast<std::uint16_t>(in.error());
+    out.text = in.text();
+    return out;
+  }
+
   Content content(const Frame& frame) {
     auto decoded = decode_content(frame.body, frame.body.size());
     if (decoded) return std::move(*decoded);
@@ -248,6 +264,15 @@ void put(pb::BridgeCounts& out, const BridgeCounts& in) {
   out.set_headers_left_out(in.headers_left_out);
 }
 
+std::uint32_t milliseconds(std::chrono::milliseconds time) {
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(time.count(), 0, std::numeric_limits<std::uint32_t>::max()));
+}
+
+boost::system::result<Buffer> encoded(const Content& content) {
+  return encode_content(content.headers, content.payload.view(), content.payload.size());
+}
+
 // Fills the header of an envelope, and gives the body.
 class RequestWriter {
  public:
@@ -284,6 +309,8 @@ class RequestWriter {
     out.set_token(in.token);
     out.set_presence(in.presence);
     out.set_last(in.last);
+    out.set_no_anycast(!in.accept_anycast);
+    out.set_requests(in.requests);
     return Buffer();
   }
   Result operator()(const GetAccess& in) { return put(*out_.mutable_access(), in.group), Buffer(); }
@@ -303,13 +330,38 @@ class RequestWriter {
   Result operator()(const GetMembers& in) {
     return put(*out_.mutable_members(), in.group), Buffer();
   }
+  Result operator()(const Anycast& in) {
+    pb::Anycast& out = *out_.mutable_anycast();
+    put(*out.mutable_group(), in.group);
+    out.set_within_ms(milliseconds(in.within));
+    out.set_wait_for_member(in.wait_for_member);
+    out.set_token(in.token);
+    return encoded(in.content);
+  }
+  Result operator()(const Ask& in) {
+    pb::Ask& out = *out_.mutable_ask();
+    put(*out.mutable_group(), in.group);
+    out.set_to_all(in.to_all);
+    out.set_replies(in.replies);
+    out.set_within_ms(milliseconds(in.within));
+    out.set_token(in.token);
+    return encoded(in.content);
+  }
+  Result operator()(const Reply& in) {
+    pb::Reply& out = *out_.mutable_reply();
+    out.set_join(in.join);
+    put(*out.mutable_request(), in.request);
+    out.set_decline(in.decline);
+    out.set_status(in.status);
+    return encoded(in.content);
+  }
   Result operator()(const Publish& in) {
     pb::Publish& publish = *out_.mutable_publish();
     put(*publish.mutable_group(), in.group);
     publish.set_ack(static_cast<std::uint32_t>(in.ack));
-    publish.set_members_time_ms(static_cast<std::uint32_t>(in.members_time.count()));
+    publish.set_members_time_ms(milliseconds(in.members_time));
     publish.set_token(in.token);
-    return encode_content(in.content.headers, in.content.payload.view(), in.content.payload.size());
+    return encoded(in.content);
   }
   Result operator()(const QueueCall& in) {
     pb::QueueCall& out = *out_.mutable_queue_call();
@@ -449,7 +501,8 @@ class AnswerWriter {
     out.set_position(in.position);
     out.set_anycast(in.anycast);
     out.set_last(in.last);
-    return encode_content(in.content.headers, in.content.payload.view(), in.content.payload.size());
+    if (in.reply_within) out.set_reply_within_ms(milliseconds(*in.reply_within));
+    return encoded(in.content);
   }
   Result operator()(const Gap& in) {
     pb::Gap& out = *out_.mutable_gap();
@@ -494,6 +547,31 @@ class AnswerWriter {
     return Buffer();
   }
   Result operator()(const NoLast&) { return out_.mutable_no_last(), Buffer(); }
+  Result operator()(const Taken& in) {
+    put(*out_.mutable_taken()->mutable_id(), in.id);
+    put(*out_.mutable_taken()->mutable_member(), in.member);
+    return Buffer();
+  }
+  Result operator()(const Replied& in) {
+    pb::Replied& out = *out_.mutable_replied();
+    put(*out.mutable_id(), in.id);
+    if (in.peer) put(*out.mutable_peer(), *in.peer);
+    out.set_status(in.status);
+    if (in.members) out.set_members(*in.members);
+    out.set_complete(in.complete);
+    out.set_declined(in.declined);
+    out.set_dropped(in.dropped);
+    out.set_error(in.error);
+    out.set_text(in.text);
+    return encoded(in.content);
+  }
+  Result operator()(const RequestEnded& in) {
+    pb::RequestEnded& out = *out_.mutable_request_ended();
+    put(*out.mutable_id(), in.id);
+    out.set_error(in.error);
+    out.set_text(in.text);
+    return Buffer();
+  }
   Result operator()(const QueueAnswer& in) {
     out_.mutable_queue_answer()->set_status(in.status);
     if (in.body.size() > queue_part_bytes_max) return make_error_code(errc::too_large);
@@ -560,7 +638,9 @@ Decoded<RequestEnvelope> decode_request(const Frame& frame) {
       out.request = Join{{in.join().name(), in.join().creator()},
                          in.join().token(),
                          in.join().presence(),
-                         in.join().last()};
+                         in.join().last(),
+                         !in.join().no_anycast(),
+                         in.join().requests()};
       break;
     case pb::Request::kAccess: out.request = GetAccess{Decoder::group_name(in.access())}; break;
     case pb::Request::kSetAccess:
@@ -573,6 +653,23 @@ Decoded<RequestEnvelope> decode_request(const Frame& frame) {
           DeleteGroup{Decoder::group_name(in.delete_group().group()), in.delete_group().token()};
       break;
     case pb::Request::kMembers: out.request = GetMembers{Decoder::group_name(in.members())}; break;
+    case pb::Request::kAnycast:
+      out.request = Anycast{Decoder::group_name(in.anycast().group()), decoder.content(frame),
+                            std::chrono::milliseconds(in.anycast().within_ms()),
+                            in.anycast().wait_for_member(), in.anycast().token()};
+      break;
+    case pb::Request::kAsk:
+      out.request = Ask{Decoder::group_name(in.ask().group()),
+                        decoder.content(frame),
+                        in.ask().to_all(),
+                        in.ask().replies(),
+                        std::chrono::milliseconds(in.ask().within_ms()),
+                        in.ask().token()};
+      break;
+    case pb::Request::kReply:
+      out.request = Reply{in.reply().join(), decoder.message_id(in.reply().request()),
+                          in.reply().decline(), in.reply().status(), decoder.content(frame)};
+      break;
     case pb::Request::kCancel: out.request = Cancel{}; break;
     case pb::Request::kPublish:
       if (in.publish().ack() > static_cast<std::uint32_t>(AckMode::members))
@@ -640,7 +737,20 @@ Decoded<AnswerEnvelope> decode_answer(const Frame& frame) {
                            in.message().position(),
                            in.message().anycast(),
                            decoder.content(frame),
-                           in.message().last()};
+                           in.message().last(),
+                           {}};
+      if (in.message().has_reply_within_ms())
+        std::get<Message>(out.answer).reply_within =
+            std::chrono::milliseconds(in.message().reply_within_ms());
+      break;
+    case pb::Answer::kTaken:
+      out.answer = Taken{decoder.message_id(in.taken().id()), decoder.peer(in.taken().member())};
+      break;
+    case pb::Answer::kReplied: out.answer = decoder.replied(in.replied(), frame); break;
+    case pb::Answer::kRequestEnded:
+      out.answer = RequestEnded{decoder.message_id(in.request_ended().id()),
+                                static_cast<std::uint16_t>(in.request_ended().error()),
+                                in.request_ended().text()};
       break;
     case pb::Answer::kGap:
       out.answer = Gap{in.gap().epoch(), in.gap().first(), in.gap().last()};

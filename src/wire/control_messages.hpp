@@ -2,12 +2,10 @@
 //
 // The client sends Requests, each with an id of its choice; the daemon sends
 // Answers that carry it. All requests but Join get one answer, which may come
-// in several parts (lists longer than a page, long texts). A Join is answered by Joined and
-// then by events until Cancel, Detached or a Failure ends it. Closing the
-// connection ends everything that was started through it. Flow control is the
-// socket's: a client that does not read is sent nothing more, and one that asks
-// too much at once is not read.
-// Plain values.
+// in several parts (lists longer than a page, long texts, replies). A Join is answered by Joined
+// and then by events until Cancel, Detached or a Failure ends it. Closing the connection ends
+// everything that was started through it. Flow control is the socket's: a client that does not read
+// is sent nothing more, and one that asks too much at once is not read. Plain values.
 #pragma once
 
 #include <chrono>
@@ -69,6 +67,8 @@ struct Join {
   std::string token = {};
   bool presence = false;  // Presence events, too
   bool last = false;      // the group's last message first, or NoLast
+  bool accept_anycast = true;
+  std::uint32_t requests = 0;  // that the client may have at once, to reply to
   friend bool operator==(const Join&, const Join&) = default;
 };
 struct Cancel {};  // the request of this id, which answers (once more) with Done or Failure
@@ -96,6 +96,35 @@ struct DeleteGroup {
   GroupName group;
   std::string token = {};
   friend bool operator==(const DeleteGroup&, const DeleteGroup&) = default;
+};
+// To one member: answered by Taken.
+struct Anycast {
+  GroupName group;
+  Content content;
+  std::chrono::milliseconds within{};  // 0: the daemon's own
+  bool wait_for_member = false;
+  std::string token = {};
+  friend bool operator==(const Anycast&, const Anycast&) = default;
+};
+// Answered by Replied, once for each reply and once more for the end.
+struct Ask {
+  GroupName group;
+  Content content;
+  bool to_all = false;
+  std::uint32_t replies = 0;           // complete after so many; 0: see RequestOptions
+  std::chrono::milliseconds within{};  // 0: the daemon's own
+  std::string token = {};
+  friend bool operator==(const Ask&, const Ask&) = default;
+};
+// To a Message that wants one. Answered by Done when the asker has it; at once if it
+// declines.
+struct Reply {
+  std::uint64_t join = 0;  // the id of the Join by which the request came
+  MessageId request;
+  bool decline = false;
+  std::uint32_t status = 0;  // 0: all went well
+  Content content;
+  friend bool operator==(const Reply&, const Reply&) = default;
 };
 // An action of the daemon's queues, as AWS JSON 1.0 has it, but unsigned: whoever
 // may open the socket is their owner. Answered by QueueAnswer, also if the action
@@ -127,7 +156,7 @@ struct Shutdown {};  // Done when it has begun; the connection closes when it is
 struct Request
     : std::variant<std::monostate, GetVersion, GetStatus, GetRing, GetGroups, GetRoute, GetTree,
                    Create, Join, Cancel, Publish, Shutdown, QueueCall, AddBridge, RemoveBridge,
-                   GetBridges, GetAccess, SetAccess, DeleteGroup, GetMembers> {
+                   GetBridges, GetAccess, SetAccess, DeleteGroup, GetMembers, Anycast, Ask, Reply> {
   using variant::variant;
   Request();
   Request(const Request&);
@@ -271,6 +300,7 @@ struct Message {
   bool anycast = false;
   Content content;
   bool last = false;  // it was published before the member joined
+  std::optional<std::chrono::milliseconds> reply_within{};  // of a request: time that is left
   friend bool operator==(const Message&, const Message&) = default;
 };
 
@@ -312,6 +342,36 @@ struct MemberCount {
   friend bool operator==(const MemberCount&, const MemberCount&) = default;
 };
 
+// Nobody waits for the reply to this request, which the client has not given yet.
+struct RequestEnded {
+  MessageId id;
+  std::uint16_t error = 0;  // canopy::errc
+  std::string text;
+  friend bool operator==(const RequestEnded&, const RequestEnded&) = default;
+};
+
+struct Taken {
+  MessageId id;
+  Peer member;
+  friend bool operator==(const Taken&, const Taken&) = default;
+};
+
+// A reply, or the end of the request.
+struct Replied {
+  MessageId id;
+  std::optional<Peer> peer;  // whose reply it is; none: the end
+  std::uint32_t status = 0;
+  Content content;
+  // The end:
+  std::optional<std::uint64_t> members;
+  bool complete = false;
+  std::uint64_t declined = 0;
+  std::uint64_t dropped = 0;
+  std::uint16_t error = 0;  // canopy::errc
+  std::string text;         // of the error
+  friend bool operator==(const Replied&, const Replied&) = default;
+};
+
 // What an HTTP client would get; a part of it.
 struct QueueAnswer {
   std::uint32_t status = 0;  // of HTTP: from 400 on the body says what is wrong
@@ -348,7 +408,7 @@ struct Access {
 struct Answer
     : std::variant<std::monostate, Done, Failure, Version, Status, Ring, Route, Tree, Groups,
                    Published, Joined, Message, Gap, Lost, QueueAnswer, Bridges, Access, MemberCount,
-                   Presence, NoLast> {
+                   Presence, NoLast, Taken, Replied, RequestEnded> {
   using variant::variant;
   Answer();
   Answer(const Answer&);

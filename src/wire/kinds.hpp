@@ -65,6 +65,10 @@ enum class Kind : std::uint8_t {
   multicast_ack = 0x5b,
   ack_request = 0x5c,
   replica_digest = 0x5d,
+  reply = 0x5e,
+  reply_ack = 0x5f,
+  request_check = 0x60,
+  request_cancel = 0x61,
   member_words = 0x62,
   presence_update = 0x63,
   last_request = 0x64,
@@ -200,6 +204,14 @@ template <>
 inline constexpr KindInfo kind_info<LastRequest>{Kind::last_request, "LastRequest"};
 template <>
 inline constexpr KindInfo kind_info<LastReply>{Kind::last_reply, "LastReply", TrafficClass::bulk};
+template <>
+inline constexpr KindInfo kind_info<Reply>{Kind::reply, "Reply", TrafficClass::bulk};
+template <>
+inline constexpr KindInfo kind_info<ReplyAck>{Kind::reply_ack, "ReplyAck"};
+template <>
+inline constexpr KindInfo kind_info<RequestCheck>{Kind::request_check, "RequestCheck"};
+template <>
+inline constexpr KindInfo kind_info<RequestCancel>{Kind::request_cancel, "RequestCancel"};
 
 // Carried under its own kind, whatever that is.
 template <>

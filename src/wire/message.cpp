@@ -98,7 +98,7 @@ std::size_t content_size(const Publish& m) noexcept {
 }
 std::size_t content_size(const Anycast& m) noexcept {
   return number_bytes + message_id_bytes + peer_bytes + size_of(m.visited) + size_of(m.to_visit) +
-         m.body.size() + size_of(m.proof);
+         size_of(m.passed_over) + m.body.size() + size_of(m.proof);
 }
 std::size_t content_size(const TreeRequest&) noexcept { return 2 * number_bytes + peer_bytes; }
 std::size_t content_size(const OpaqueBody& m) noexcept { return m.header.size() + m.body.size(); }
@@ -122,7 +122,8 @@ std::size_t content_size(const RootPathUpdate& m) noexcept {
   return number_bytes + size_of(m.root_path);
 }
 std::size_t content_size(const Multicast& m) noexcept {
-  return number_bytes + message_id_bytes + m.key.size() + m.body.size();
+  return number_bytes + message_id_bytes + m.key.size() + (m.asking.asker ? peer_bytes : 0) +
+         m.body.size();
 }
 std::size_t content_size(const TreeHeartbeat&) noexcept { return 5 * number_bytes; }
 std::size_t content_size(const GroupSetPage& m) noexcept {
@@ -173,6 +174,12 @@ std::size_t content_size(const LastRequest&) noexcept { return id_bytes; }
 std::size_t content_size(const LastReply& m) noexcept {
   return id_bytes + message_id_bytes + 4 * number_bytes + m.body.size();
 }
+std::size_t content_size(const Reply& m) noexcept {
+  return message_id_bytes + 3 * number_bytes + m.body.size();
+}
+std::size_t content_size(const ReplyAck&) noexcept { return message_id_bytes + number_bytes; }
+std::size_t content_size(const RequestCheck&) noexcept { return message_id_bytes; }
+std::size_t content_size(const RequestCancel&) noexcept { return message_id_bytes; }
 std::size_t content_size(const Routed& m) noexcept {
   CANOPY_ASSERT(m.body);
   return id_bytes + 2 * number_bytes + size_of(m.leaving) +

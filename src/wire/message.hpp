@@ -66,7 +66,7 @@ struct Message
                    RootStateRequest, RootStateReply, GroupJoin, Relocation, EpochStart, LostUpTo,
                    LatestPosition, RefillRequest, MulticastAck, AckRequest, ReplicaDigest,
                    AccessUpdate, AccessClaim, GroupChangeReply, MemberWords, PresenceUpdate,
-                   LastRequest, LastReply> {
+                   LastRequest, LastReply, Reply, ReplyAck, RequestCheck, RequestCancel> {
   using variant::variant;
   Message();
   Message(const Message&);

@@ -145,9 +145,11 @@ struct Publish {
   Buffer body = {};
   std::uint32_t within_ms = 0;  // ack members: so long the publisher waits
   ProofRef proof = {};
+  std::uint32_t reply_within_ms = 0;  // so long it waits for replies; 0: it wants none
 };
 
-// Depth-first search for one willing member.
+// Depth-first search for one willing member. The origin sends it again, with the
+// same id, while it does not know how the search has ended.
 struct Anycast {
   Id group = {};
   MessageId id = {};
@@ -156,6 +158,10 @@ struct Anycast {
   Peers to_visit = {};
   Buffer body = {};
   ProofRef proof = {};
+  std::uint32_t within_ms = 0;  // so long the origin waits; 0: it does not say
+  bool wants_reply = false;     // from the member that takes it
+  Peers passed_over = {};       // members that have had it, and are not to have it again
+  bool met_busy = false;        // others that do not take it now
 };
 
 // --- Direct ---
@@ -262,6 +268,12 @@ struct Tracking {
   Position round = {};
 };
 
+// Somebody waits for replies to a multicast.
+struct Asking {
+  PeerRef asker = {};           // nobody: it is no request
+  std::uint32_t within_ms = 0;  // so long it waits from here on; 0: no longer
+};
+
 // Along the tree's edges. In a best-effort group the epoch is 0, and the sequence
 // a number by which members count what they miss (scribe/loss_meter.hpp).
 struct Multicast {
@@ -276,6 +288,7 @@ struct Multicast {
   // Best-effort: the epoch of its root, of which the later one is larger. Tells
   // which of two messages is the later one; 0: the root is of an earlier version.
   std::uint64_t reign = 0;
+  Asking asking = {};
 };
 
 enum class TrackState : std::uint8_t {
@@ -430,8 +443,50 @@ struct RootAddress {
 
 struct AnycastReply {
   MessageId id = {};
-  std::uint16_t error = 0;  // canopy::errc, 0 = a member took it
+  // canopy::errc, 0 = a member took it; busy: there are members, none is willing
+  std::uint16_t error = 0;
   PeerRef member = {};
+  bool searching = false;  // neither; sent now and then by a long search
+};
+
+// --- Requests, between the asker and a member that has the request ---
+
+enum class ReplyKind : std::uint8_t {
+  given = 1,
+  declined = 2,  // none will come in its place
+};
+
+// Sent again until it is acknowledged. `number` counts the sender's replies to the
+// request, from 1.
+struct Reply {
+  MessageId id = {};  // of the request
+  std::uint32_t number = 0;
+  ReplyKind kind = ReplyKind::given;
+  bool last = false;         // all that the sender will say
+  std::uint32_t status = 0;  // the replier's own word; 0: all went well
+  Buffer body = {};
+};
+
+enum class AskerState : std::uint8_t {
+  waits = 1,  // and has the reply of that number
+  over = 2,   // waits no longer, and has not taken the reply
+};
+
+// To a Reply, or to a RequestCheck (number 0).
+struct ReplyAck {
+  MessageId id = {};
+  std::uint32_t number = 0;
+  AskerState state = AskerState::waits;
+};
+
+// The sender has the request, and wants to know whether it is still waited for.
+struct RequestCheck {
+  MessageId id = {};
+};
+
+// Nobody waits any more.
+struct RequestCancel {
+  MessageId id = {};
 };
 
 // Root state to the k closest peers, and from an old root to a closer one.

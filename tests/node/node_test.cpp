@@ -344,8 +344,8 @@ TEST_F(NodeTest, AnycastReachesOneWillingMember) {
   EXPECT_EQ(error_of(second.async_anycast({"g", ""}, Payload("x"), {}, use_future)),
             errc::no_member);
   Subscription yes = wait(second.async_join({"g", ""}, {}, use_future));
-  const PeerInfo member = wait(first.async_anycast({"g", ""}, Payload("x"), {}, use_future));
-  EXPECT_EQ(member.name, "b");
+  const AnycastResult result = wait(first.async_anycast({"g", ""}, Payload("x"), {}, use_future));
+  EXPECT_EQ(result.member.name, "b");
   const auto events = wait(yes.async_receive(1, use_future));
   EXPECT_TRUE(std::get<Message>(events.at(0)).anycast);
 }

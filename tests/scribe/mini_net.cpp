@@ -39,6 +39,9 @@ void Box::multicast(const wire::Multicast& message) {
                        std::string(message.body.view()),
                        net.now_,
                        {message.epoch, message.sequence}});
+  if (!message.asking.asker) return;
+  scribe().expect_replies(message, repliers);
+  for (std::size_t i = 0; i < repliers; ++i) had.push_back(message.id);
 }
 
 void Box::lost(const Id&, std::uint64_t count) { told_lost += count; }
@@ -49,7 +52,12 @@ void Box::gap(const Id&, const Missed& missed) { gaps.push_back(missed); }
 
 bool Box::anycast(const wire::Anycast& message) {
   if (willing) anycasts.emplace_back(message.body.view());
+  if (willing && message.wants_reply) had.push_back(message.id);
   return willing;
+}
+
+void Box::request_over(const wire::MessageId& id, boost::system::error_code reason) {
+  over.emplace_back(id, reason);
 }
 
 void Box::detached(const Id&, boost::system::error_code reason) { detachments.push_back(reason); }
@@ -277,14 +285,16 @@ void MiniNet::shout(PeerRef ref, const wire::GroupName& name, const std::string&
 std::pair<boost::system::error_code, PeerRef> MiniNet::anycast(PeerRef ref,
                                                                const wire::GroupName& name,
                                                                const std::string& text,
-                                                               const TokenKey& key) {
+                                                               const AnycastTerms& terms) {
   std::pair<boost::system::error_code, PeerRef> result;
   bool done = false;
-  const auto told = [&](boost::system::error_code error, PeerRef member) {
-    result = {error, member};
-    done = true;
-  };
-  boxes_.at(ref)->scribe().anycast(name, Buffer::copy_of(text), told, key);
+  boxes_.at(ref)->scribe().anycast(
+      name, Buffer::copy_of(text),
+      [&](const AnycastOutcome& outcome) {
+        result = {outcome.error, outcome.member};
+        done = true;
+      },
+      terms);
   run_until([&] { return done; }, 60s);
   CANOPY_ASSERT(done);
   return result;

@@ -50,6 +50,7 @@ class Box final : public wire::Env, public Events {
   void lost(const Id& group, std::uint64_t count) override;
   void presence(const Id& group, const Presence& presence) override;
   bool anycast(const wire::Anycast& message) override;
+  void request_over(const wire::MessageId& id, boost::system::error_code reason) override;
   void detached(const Id& group, boost::system::error_code reason) override;
   void keep_state(const wire::GroupState& state) override;
   void forget_state(const Id& group) override { disk.erase(group); }
@@ -67,6 +68,9 @@ class Box final : public wire::Env, public Events {
   std::vector<Presence> presences;
   std::uint64_t told_lost = 0;
   std::vector<std::string> anycasts;
+  std::size_t repliers = 0;          // subscribers that have what is asked of all
+  std::vector<wire::MessageId> had;  // requests
+  std::vector<std::pair<wire::MessageId, boost::system::error_code>> over;
   std::vector<boost::system::error_code> detachments;
   std::deque<std::pair<PeerRef, wire::Message>> inbox;  // while hung
   std::map<Id, wire::GroupState> disk;                  // Config::keeps_states
@@ -130,7 +134,7 @@ class MiniNet {
              wire::AckMode ack = wire::AckMode::none);
   std::pair<boost::system::error_code, PeerRef> anycast(PeerRef ref, const wire::GroupName& name,
                                                         const std::string& text,
-                                                        const TokenKey& key = nullptr);
+                                                        const AnycastTerms& terms = {});
 
   // --- The same, of groups with access lists ---
   std::pair<boost::system::error_code, CreateOutcome> create(

@@ -1,5 +1,8 @@
 #include "scribe/order_item.hpp"
 
+#include <chrono>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "scribe/order_items.hpp"
@@ -36,6 +39,20 @@ TEST(OrderItem, WhatIsLostHasARangeWithinItsEpoch) {
   EXPECT_EQ(missed_by(lost_up_to(3, 9), {2, 5}), (Missed{2, 6, 0}));
   EXPECT_TRUE(follows(lost_up_to(3, 9), {2, 5}));
   EXPECT_FALSE(follows(lost_up_to(3, 9), {3, 9}));
+}
+
+TEST(OrderItem, WhatIsKeptOfARequestAges) {
+  wire::Multicast request;
+  request.asking = {PeerRef{3}, 2000};
+  const auto left = [&](Duration age) {
+    return std::get<wire::Multicast>(to_message(request, age)).asking.within_ms;
+  };
+  EXPECT_EQ(left(Duration::zero()), 2000U);
+  EXPECT_EQ(left(std::chrono::milliseconds(500)), 1500U);
+  EXPECT_EQ(left(std::chrono::seconds(30)), 0U);
+  std::vector<PeerRef> in_use;
+  collect_peers_of(request, in_use);
+  EXPECT_EQ(in_use, std::vector<PeerRef>{PeerRef{3}});
 }
 
 }  // namespace

@@ -244,6 +244,17 @@ TEST(Codec, AnUnknownValueSkipsTheMessageButNotTheNumberItGives) {
   EXPECT_EQ(std::get<Orphaned>(**next).group.to_bytes()[0], 'g');
 }
 
+TEST(Codec, AReplyOfAnUnknownSortIsSkipped) {
+  PeerTable peers;
+  ReceiveDictionary groups;
+  const std::string id = bytes_field(1, bytes_field(1, id_bytes('p')));
+  for (const Kind kind : {Kind::reply, Kind::reply_ack}) {
+    const auto decoded = decode(frame_of_kind(kind, id + number_field(3, 9)), peers, groups);
+    ASSERT_TRUE(decoded);
+    EXPECT_FALSE(decoded->has_value());
+  }
+}
+
 TEST(Codec, UnknownFieldsAreIgnored) {
   PeerTable peers;
   ReceiveDictionary groups;
@@ -352,6 +363,10 @@ TEST(Codec, AMalformedMessageIsRefusedWithItsReason) {
       {Kind::root_address, group, "root is missing"},
       {Kind::publish, group + bytes_field(4, message_id), "Publish: origin is missing"},
       {Kind::publish_ack, "", "id is an id of 0 bytes"},
+      {Kind::reply, "", "Reply: id is an id of 0 bytes"},
+      {Kind::request_check, bytes_field(1, bytes_field(1, "x")), "id is an id of 1 bytes"},
+      {Kind::multicast, group + bytes_field(3, message_id) + bytes_field(20, ""),
+       "asker is an id of 0 bytes"},
       {Kind::multicast, group + bytes_field(3, message_id) + number_field(6, 256), "stripe is 256"},
       {Kind::multicast, group + bytes_field(3, message_id) + bytes_field(7, std::string(256, 'k')),
        "key has 256 bytes"},
@@ -447,6 +462,8 @@ TEST(Codec, WhatTheOtherSideWouldRefuseIsNotSent) {
       {GroupSetPage{.groups = std::vector<Id>(limit::groups + 1)}, errc::too_large},
       {RootStates{.states = std::vector<GroupState>(limit::states + 1)}, errc::too_large},
       {Multicast{.key = Buffer::copy_of(std::string(256, 'k'))}, errc::too_large},
+      {Anycast{.origin = peer, .passed_over = Peers(limit::passed_over + 1, peer)},
+       errc::too_large},
       {RootStates{.states = {{.name = {std::string(256, 'g'), ""}}}}, errc::too_large},
       {RootStates{.states = {{.name = {"a\nb", ""}}}}, errc::bad_name},
       {MemberWords{.words = std::vector<MemberWord>(limit::groups + 1)}, errc::too_large},

@@ -107,6 +107,11 @@ TEST(ControlCodec, requests_come_back_as_they_were) {
   comes_back(Join{prices, "", true, false});
   comes_back(Join{prices, "", false, true});
   comes_back(GetMembers{prices});
+  comes_back(Join{{"prices", ""}, "", false, false, false, 7});
+  comes_back(Anycast{prices, some_content(), std::chrono::milliseconds(2500), true});
+  comes_back(Ask{prices, some_content(), true, 3, std::chrono::milliseconds(1)});
+  comes_back(Reply{4, message_id, false, 3, some_content()});
+  comes_back(Reply{4, message_id, true, 0, {}});
   comes_back(Cancel{});
   comes_back(Publish{prices, AckMode::none, some_content()});
   comes_back(Publish{prices, AckMode::root, {}});
@@ -157,7 +162,12 @@ TEST(ControlCodec, answers_come_back_as_they_were) {
   comes_back(Published{message_id, std::nullopt, 0, 0, 7, true, {}, 0});
   comes_back(Published{message_id, alpha, 0, 0, 0, false, {alpha, alpha}, 5});
   comes_back(Joined{prices, Id::hash_of("x")});
-  comes_back(Message{message_id, 3, 4, true, some_content()});
+  comes_back(Message{message_id, 3, 4, true, some_content(), {}});
+  comes_back(Message{message_id, 3, 4, true, some_content(), std::chrono::milliseconds(0)});
+  comes_back(Taken{message_id, alpha});
+  comes_back(Replied{message_id, beta, 3, some_content(), {}, false, 0, 0, 0, ""});
+  comes_back(Replied{message_id, {}, 0, {}, 7, true, 1, 2, 3, "no: ask again"});
+  comes_back(RequestEnded{message_id, 2, "too late"});
   comes_back(Gap{1, 2, 3});
   comes_back(Lost{12, false});
   comes_back(Lost{12, true});
@@ -199,6 +209,36 @@ TEST(ControlCodec, calls_to_queues_are_written_as_ever) {
             "084d1001"      // the request's id, more to come
             "820103089003"  // an answer: status
             "7b7d");
+}
+
+TEST(ControlCodec, a_join_is_read_as_ever) {
+  // As a client of an earlier version writes it.
+  EXPECT_EQ(hex_of(encode(RequestEnvelope{77, Join{{"g", "c"}}}).value()),
+            "0000000e8000000a084d4a060a0167120163");
+}
+
+TEST(ControlCodec, requests_and_replies_are_written_as_ever) {
+  const MessageId id{Id::hash_of("alpha"), 7, 8};
+  const std::string publisher = id.publisher.to_hex();
+  const Content text{{}, Buffer::copy_of("x")};
+  EXPECT_EQ(hex_of(encode(RequestEnvelope{
+                              1, Ask{{"g", "c"}, text, true, 2, std::chrono::milliseconds(3)}})
+                       .value()),
+            "0000001a80000013"
+            "0801"
+            "92010e"
+            "0a060a0167120163"
+            "100118022003"
+            "010078");
+  EXPECT_EQ(hex_of(encode(RequestEnvelope{1, Reply{2, id, true, 3, text}}).value()),
+            "0000002e80000027"
+            "0801"
+            "9a0122"
+            "0802121a0a14" +
+                publisher +
+                "10071808"
+                "18012003"
+                "010078");
 }
 
 TEST(ControlCodec, bridges_are_written_as_ever) {

@@ -99,6 +99,8 @@ class Sampler {
   void fill(JoinRefusal& to) { fill_enum(to, JoinRefusal::loop, JoinRefusal::no_such_group); }
   void fill(LeaveReason& to) { fill_enum(to, LeaveReason::gone, LeaveReason::orphaned); }
   void fill(TrackState& to) { fill_enum(to, TrackState::under_way, TrackState::stranger); }
+  void fill(ReplyKind& to) { fill_enum(to, ReplyKind::given, ReplyKind::declined); }
+  void fill(AskerState& to) { fill_enum(to, AskerState::waits, AskerState::over); }
 
   void fill(Claim& to) { fill_enum(to, Claim::none, Claim::member); }
   void fill(ChangeKind& to) { fill_enum(to, ChangeKind::look, ChangeKind::offer); }

@@ -74,6 +74,8 @@ struct Totals {
   std::uint64_t ordered_gaps = 0;
   std::uint64_t tracked_answers = 0;
   std::uint64_t tracked_complete = 0;
+  std::uint64_t anycasts_taken = 0;
+  std::uint64_t replies = 0;
 
   void add(const sim::FuzzOutcome& outcome) {
     ++seeds;
@@ -83,6 +85,8 @@ struct Totals {
     ordered_gaps += outcome.ordered_gaps;
     tracked_answers += outcome.tracked_answers;
     tracked_complete += outcome.tracked_complete;
+    anycasts_taken += outcome.anycasts_taken;
+    replies += outcome.replies;
   }
 };
 
@@ -91,9 +95,11 @@ void print_summary(const FuzzCommand& command, const Totals& totals, const std::
     if (failed == nullptr) {
       fmt::print(
           "{} seeds without a finding: {:.1f} virtual hours, {} events, {} messages and {} "
-          "gaps in ordered groups, {} of {} tracked publishes complete\n",
+          "gaps in ordered groups, {} of {} tracked publishes complete, {} anycasts taken, {} "
+          "replies to requests\n",
           totals.seeds, totals.virtual_seconds / 3600, totals.events, totals.ordered_deliveries,
-          totals.ordered_gaps, totals.tracked_complete, totals.tracked_answers);
+          totals.ordered_gaps, totals.tracked_complete, totals.tracked_answers,
+          totals.anycasts_taken, totals.replies);
     }
     return;
   }
@@ -104,7 +110,9 @@ void print_summary(const FuzzCommand& command, const Totals& totals, const std::
       .add("ordered_deliveries", totals.ordered_deliveries)
       .add("ordered_gaps", totals.ordered_gaps)
       .add("tracked_answers", totals.tracked_answers)
-      .add("tracked_complete", totals.tracked_complete);
+      .add("tracked_complete", totals.tracked_complete)
+      .add("anycasts_taken", totals.anycasts_taken)
+      .add("replies", totals.replies);
   if (failed != nullptr) line.add("failed_seed", *failed);
   std::puts(line.text().c_str());
 }

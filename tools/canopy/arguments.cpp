@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "canopy/failure.hpp"
+#include "canopy/header_arguments.hpp"
 #include "common/cli.hpp"
 #include "common/whole_number.hpp"
 #include "node/control_path.hpp"
@@ -32,6 +33,8 @@ constexpr const char* examples =
     "  canopy join prices --count 1 --json     wait for one message, as JSON\n"
     "  canopy join prices --last --count 1     the latest message, and end\n"
     "  canopy publish prices 'ACME 12.50'\n"
+    "  canopy publish jobs 'resize 17.png' --to-one  to one member, which is near\n"
+    "  canopy request upper 'hello'            ask a member, and print its reply\n"
     "  tail -f app.log | canopy publish logs - --lines\n"
     "  canopy tree prices --dot | dot -Tsvg > prices.svg\n"
     "  canopy create prices --allow-publish peer:a\n"
@@ -66,10 +69,6 @@ std::string group_mode(const std::string& text) {
              ? ""
              : "'" + text + "' is not allowed: give best-effort or ordered";
 }
-
-// A key's size is one byte of the content, a value's two (wire/content.hpp).
-constexpr std::size_t header_key_bytes_max = 0xff;
-constexpr std::size_t header_value_bytes_max = 0xffff;
 
 class Parser {
  public:
@@ -187,6 +186,7 @@ class Parser {
     command.flag("--last", join_.last, "Print the latest message first, as if it came now");
     command.flag("--presence", join_.presence, "Tell on standard error who comes and who goes");
     add_token_option(command, token_file_);
+    command.flag("--no-anycast", join_.no_anycast, "Take no messages to one member (--to-one)");
     command.footer(
         "\"joined\" on standard error (with --json, an event line) says that the daemon\n"
         "is in the tree: whatever anybody publishes from then on arrives. What is missed\n"
@@ -215,12 +215,24 @@ class Parser {
         .check(counting_number)
         .value_name("N");
     add_token_option(command, token_file_);
+    command.flag("--to-one", publish_.to_one, "Send it to one member, and say which took it");
+    command.flag("--wait", publish_.wait, "Wait until a member takes it: --to-one");
     command.footer(
         "--ack members waits until every member has the message, or 10 s (25 s with canopyd\n"
         "--profile wan; with --timeout, a little less than that), and says how many have it at\n"
         "least. That these are all it says only if it is certain: parts of the tree that do not\n"
         "answer, or were lost within the last minute, are named. The status is 0 if the root has\n"
-        "the message, 1 if fewer members have it than --require says.");
+        "the message, 1 if fewer members have it than --require says.\n"
+        "\n"
+        "--to-one sends it to one member only: the nearest in the group's tree whose queue has\n"
+        "room, so that several share the work when the nearest is busy. The status is 1 if nobody\n"
+        "takes it; with --wait it looks again until --timeout (5 s). A member that dies with it\n"
+        "takes it along, and one whose word gets lost may not be the only one who has it.");
+
+    request_.emplace(
+        add("request", "Send a message to a member that replies, or to all, and print replies",
+            [this] { finish_request(); }),
+        add("reply", "Join a group and reply to requests", [this] { finish_reply(); }));
   }
 
   void add_access() {
@@ -287,6 +299,18 @@ class Parser {
     arguments_.command = command;
   }
 
+  void finish_request() {
+    const RequestCommand command = request_->request();
+    parse_group(command.group);
+    arguments_.command = command;
+  }
+
+  void finish_reply() {
+    const ReplyCommand command = request_->reply();
+    parse_group(command.group);
+    arguments_.command = command;
+  }
+
   void finish_create() {
     parse_group(create_.group);
     if (mode_ == "ordered") create_.mode = wire::GroupMode::ordered;
@@ -326,35 +350,13 @@ class Parser {
       throw UsageError("publish: --lines reads standard input: give - instead of the text");
     if (publish_.text.empty() && !text_->given())
       throw UsageError("publish: no message: give its text, or - for standard input");
-    for (const std::string& header : headers_) {
-      const std::size_t equals = header.find('=');
-      if (equals == 0 || equals == std::string::npos)
-        throw UsageError(fmt::format("publish: --header '{}' is not KEY=VALUE", header));
-      publish_.headers.emplace_back(header.substr(0, equals), header.substr(equals + 1));
-    }
-    check_headers();
+    if (publish_.to_one && (!ack_.empty() || publish_.require != 0))
+      throw UsageError("publish: --to-one waits for its one member: leave --ack and --require out");
+    if (publish_.wait && !publish_.to_one)
+      throw UsageError("publish: --wait is for a member to take the message: give --to-one");
+    publish_.headers = parse_headers("publish", headers_);
     publish_.token = presented_token(token_file_);
     arguments_.command = publish_;
-  }
-
-  void check_headers() const {
-    if (publish_.headers.size() > wire::max_content_headers)
-      throw UsageError(fmt::format("publish: {} headers are too many: a message has up to {}",
-                                   publish_.headers.size(), wire::max_content_headers));
-    std::size_t bytes = 0;
-    for (const auto& [key, value] : publish_.headers) {
-      if (key.size() > header_key_bytes_max)
-        throw UsageError(
-            fmt::format("publish: a header's key of {} bytes is too long: it has up "
-                        "to {}",
-                        key.size(), header_key_bytes_max));
-      bytes += key.size() + value.size();
-      if (value.size() > header_value_bytes_max || bytes > wire::max_content_header_bytes)
-        throw UsageError(
-            fmt::format("publish: the headers are too long: one's value has up to {} "
-                        "bytes, all keys and values of a message up to {}",
-                        header_value_bytes_max, wire::max_content_header_bytes));
-    }
   }
 
   cli::CommandLine line_;
@@ -376,6 +378,7 @@ class Parser {
   TokenCommand token_;
   TreeCommand tree_;
   MembersCommand members_;
+  std::optional<RequestParser> request_;
   std::optional<QueueParser> queue_;
   std::optional<BridgeParser> bridge_;
 };

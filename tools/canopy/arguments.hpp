@@ -12,6 +12,7 @@
 #include "canopy/access_arguments.hpp"
 #include "canopy/bridge_arguments.hpp"
 #include "canopy/queue_arguments.hpp"
+#include "canopy/request_arguments.hpp"
 #include "wire/content.hpp"
 #include "wire/scribe_messages.hpp"
 
@@ -38,6 +39,7 @@ struct JoinCommand {
   std::string token;
   bool presence = false;
   bool last = false;
+  bool no_anycast = false;
 };
 struct PublishCommand {
   std::string group;
@@ -47,6 +49,8 @@ struct PublishCommand {
   wire::AckMode ack = wire::AckMode::root;
   std::uint64_t require = 0;  // members that are to have it; 0: no matter
   std::string token;
+  bool to_one = false;        // member, in place of all
+  bool wait = false;          // to one: until a member has room
 };
 struct GroupsCommand {};
 struct TreeCommand {
@@ -61,8 +65,9 @@ struct ShutdownCommand {};
 
 using Command =
     std::variant<StatusCommand, RingCommand, RouteCommand, CreateCommand, JoinCommand,
-                 PublishCommand, GroupsCommand, TreeCommand, ShutdownCommand, QueueCommand,
-                 BridgeCommand, AccessCommand, DeleteCommand, TokenCommand, MembersCommand>;
+                 PublishCommand, GroupsCommand, TreeCommand, ShutdownCommand, RequestCommand,
+                 ReplyCommand, QueueCommand, BridgeCommand, AccessCommand, DeleteCommand,
+                 TokenCommand, MembersCommand>;
 
 struct Arguments {
   std::string control;  // the socket's path

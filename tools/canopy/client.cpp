@@ -35,6 +35,7 @@ bool is_event(const control::Answer& answer) {
          std::holds_alternative<control::Lost>(answer) ||
          std::holds_alternative<control::Presence>(answer) ||
          std::holds_alternative<control::NoLast>(answer) ||
+         std::holds_alternative<control::RequestEnded>(answer) ||
          std::holds_alternative<std::monostate>(answer);
 }
 
@@ -71,13 +72,14 @@ Client::~Client() {
   if (channel_) channel_->close();
 }
 
-void Client::start(control::Request request, Handler handler) {
+std::uint64_t Client::start(control::Request request, Handler handler) {
   const std::uint64_t id = next_id_++;
   auto frame = control::encode(control::RequestEnvelope{id, std::move(request)});
   if (!frame) throw Failure(frame.error().message());
   handlers_.emplace(id, std::move(handler));
   outbox_.push_back(std::move(*frame));
   flush();
+  return id;
 }
 
 void Client::flush() {

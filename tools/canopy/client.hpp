@@ -35,8 +35,8 @@ class Client {
   boost::asio::io_context& io() noexcept { return io_; }
 
   // Starts a request; the handler gets each of its answers. It may throw, which
-  // comes out of run().
-  void start(wire::control::Request request, Handler handler);
+  // comes out of run(). The request's id.
+  std::uint64_t start(wire::control::Request request, Handler handler);
 
   // Handles events until done() says true; false when the deadline comes first.
   // Throws Failure when the daemon hangs up.

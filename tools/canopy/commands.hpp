@@ -30,6 +30,8 @@ int run(Context& context, const AccessCommand& command);
 int run(Context& context, const DeleteCommand& command);
 int run(Context& context, const JoinCommand& command);
 int run(Context& context, const PublishCommand& command);
+int run(Context& context, const RequestCommand& command);
+int run(Context& context, const ReplyCommand& command);
 int run(Context& context, const QueueCommand& command);
 int run(Context& context, const BridgeCommand& command);
 int run(Context& context, const MembersCommand& command);

@@ -2,7 +2,6 @@
 #include <csignal>
 
 #include <boost/asio/signal_set.hpp>
-#include <boost/json/array.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -80,7 +79,8 @@ class Joining {
     membership->group = group;
     membership->label = display_name(group, "");
     ++active_;
-    context_.client.start(control::Join{group, command_.token, command_.presence, command_.last},
+    context_.client.start(control::Join{group, command_.token, command_.presence, command_.last,
+                                        !command_.no_anycast},
                           [this, &member = *membership](control::Answer answer, bool) {
                             if (over()) return;
                             std::visit([&](auto& value) { on(member, value); }, answer);
@@ -122,14 +122,7 @@ class Joining {
       }
       object["anycast"] = message.anycast;
       if (message.last) object["last"] = true;
-      json::array headers;
-      for (const auto& [key, value] : message.content.headers) {
-        json::object header;
-        put_bytes(header, "key", key);
-        put_bytes(header, "value", value);
-        headers.push_back(std::move(header));
-      }
-      object["headers"] = std::move(headers);
+      put_headers(object, message.content.headers);
       put_bytes(object, "payload", payload);
       print_json(object);
     } else if (memberships_.size() > 1) {

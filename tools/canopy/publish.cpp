@@ -82,7 +82,7 @@ class Publishing {
       if (!command_.lines) throw;
       throw Failure(fmt::format("{}: {}", failure.what(), tally()), failure.code());
     }
-    if (command_.lines && !context_.json) print_line(summary());
+    if (command_.lines && !command_.to_one && !context_.json) print_line(summary());
     return 0;
   }
 
@@ -148,12 +148,7 @@ class Publishing {
                                 payload.size(), payload_bytes_max));
     ++sent_;
     ++under_way_;
-    control::Publish request{group_,
-                             command_.ack,
-                             {command_.headers, Buffer::copy_of(payload)},
-                             members_time(),
-                             command_.token};
-    context_.client.start(std::move(request), [this, number = sent_](control::Answer answer, bool) {
+    context_.client.start(request(payload), [this, number = sent_](control::Answer answer, bool) {
       --under_way_;
       ++answers_;
       on_answer(number, answer);
@@ -161,9 +156,20 @@ class Publishing {
     });
   }
 
+  control::Request request(std::string_view payload) const {
+    wire::Content content{command_.headers, Buffer::copy_of(payload)};
+    if (command_.to_one)
+      return control::Anycast{group_, std::move(content), daemons_time(), command_.wait,
+                              command_.token};
+    const bool tracked = command_.ack == wire::AckMode::members;
+    return control::Publish{group_, command_.ack, std::move(content),
+                            tracked ? daemons_time() : std::chrono::milliseconds(),
+                            command_.token};
+  }
+
   // So much of --timeout that the daemon's answer comes within it.
-  std::chrono::milliseconds members_time() const {
-    if (!context_.timeout || command_.ack != wire::AckMode::members) return {};
+  std::chrono::milliseconds daemons_time() const {
+    if (!context_.timeout) return {};
     const auto time = std::chrono::duration_cast<std::chrono::milliseconds>(*context_.timeout);
     return std::clamp<std::chrono::milliseconds>(time * 7 / 8, 1ms, 1h);
   }
@@ -172,6 +178,9 @@ class Publishing {
     const std::string what = command_.lines ? fmt::format("line {}", number) : name();
     if (const auto* failure = std::get_if<control::Failure>(&answer)) {
       if (!failure_) failure_.emplace(fmt::format("{}: {}", what, failure->text), failure->error);
+    } else if (const auto* taken = std::get_if<control::Taken>(&answer)) {
+      ++published_;
+      tell(*taken);
     } else if (const auto* published = std::get_if<control::Published>(&answer)) {
       ++published_;
       if (context_.json)
@@ -179,6 +188,21 @@ class Publishing {
       else if (!command_.lines)
         print_line(text_of(*published));
       if (command_.ack == wire::AckMode::members) count(what, *published);
+    }
+  }
+
+  void tell(const control::Taken& taken) const {
+    if (context_.json) {
+      json::object object;
+      put_group(object, group_);
+      object["id"] = tools::to_json(taken.id);
+      object["member"] = tools::to_json(taken.member);
+      print_json(object);
+    } else if (command_.lines) {
+      print_line(taken.member.name);
+    } else {
+      print_line(fmt::format("sent to {} as {}-{}, taken by {}", name(),
+                             short_id(taken.id.publisher), taken.id.sequence, taken.member.name));
     }
   }
 

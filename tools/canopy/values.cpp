@@ -4,6 +4,8 @@
 
 #include <canopy/message.hpp>
 
+#include "canopy/output.hpp"
+
 namespace canopy::tools {
 
 namespace json = boost::json;
@@ -97,6 +99,17 @@ json::object to_json(const wire::MessageId& id) {
   object["incarnation"] = id.incarnation;
   object["sequence"] = id.sequence;
   return object;
+}
+
+void put_headers(json::object& object, const wire::Headers& headers) {
+  json::array list;
+  for (const auto& [key, value] : headers) {
+    json::object header;
+    put_bytes(header, "key", key);
+    put_bytes(header, "value", value);
+    list.push_back(std::move(header));
+  }
+  object["headers"] = std::move(list);
 }
 
 void put_group(json::object& object, const wire::GroupName& group) {

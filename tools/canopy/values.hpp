@@ -27,6 +27,9 @@ boost::json::object to_json(const wire::control::Group& group);
 boost::json::object to_json(const wire::control::Bridge& bridge);
 boost::json::object to_json(const wire::MessageId& id);
 
+// Adds "headers".
+void put_headers(boost::json::object& object, const wire::Headers& headers);
+
 // Adds "group" and "creator".
 void put_group(boost::json::object& object, const wire::GroupName& group);
 

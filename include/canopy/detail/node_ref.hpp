@@ -13,6 +13,7 @@
 #include <canopy/detail/initiate.hpp>
 #include <canopy/inspect.hpp>
 #include <canopy/publish.hpp>
+#include <canopy/request.hpp>
 #include <canopy/subscription.hpp>
 
 namespace canopy::detail {
@@ -35,7 +36,12 @@ class NodeRef {
   void join(GroupName group, JoinOptions options, Completion<Subscription> done) const;
   void publish(GroupName group, Payload payload, PublishOptions options,
                Completion<PublishResult> done) const;
-  void anycast(GroupName group, Payload payload, Headers headers, Completion<PeerInfo> done) const;
+  void anycast(GroupName group, Payload payload, AnycastOptions options,
+               Completion<AnycastResult> done) const;
+  void request(GroupName group, Payload payload, RequestOptions options,
+               Completion<RequestResult> done) const;
+  void reply(std::shared_ptr<OpenRequest> request, Payload payload, ReplyOptions options,
+             Completion<> done) const;
   void status(Completion<NodeStatus> done) const;
   void ring(Completion<Ring> done) const;
   void route(Key key, Completion<Route> done) const;
