@@ -40,8 +40,8 @@ Dissemination::Dissemination(Core& core, Roots& roots, Tree& tree, Ordering& ord
 // --- At the publisher ---
 
 wire::MessageId Dissemination::publish(const wire::GroupName& name, wire::AckMode ack, Buffer body,
-                                        PublishCompletion done, Duration within,
-                                        const TokenKey& key, MonoTime replies_until) {
+                                       PublishCompletion done, Duration within, const TokenKey& key,
+                                       MonoTime replies_until) {
   const auto complete = [&](const PublishOutcome& outcome) {
     core_.upcalls.call([done = std::move(done), outcome] { done(outcome); });
   };
@@ -422,8 +422,13 @@ void Dissemination::on_multicast(PeerRef from, const wire::Multicast& message) {
     return;
   }
   core_.neighbors.heard_from_parent(from, core_.now());
-  if (group->member && message.sequence != 0) note(*group, message.group, message.sequence);
-  const bool fresh = group->first_sight(message.id, window_of(*group));
+  // What a former parent sends late may be here already, and forgotten.
+  const bool forgotten = group->in_tree() && from != group->parent() &&
+                         group->seen_since_attached() >= window_of(*group);
+  if (group->member && message.sequence != 0 && !forgotten) {
+    note(*group, message.group, message.sequence);
+  }
+  const bool fresh = !forgotten && group->first_sight(message.id, window_of(*group));
   tree_.on_multicast(*group, message.group, from, fresh);
   if (!fresh) ++core_.counters.duplicates_dropped;
   const bool asks = tracked && !tracking_.repeated(from, message);

@@ -50,6 +50,7 @@ AckVerdict Group::on_join_ack(PeerRef from, std::uint32_t nonce, const wire::Pee
   if (standing_ != Standing::joining || nonce != join_nonce_) return AckVerdict::surplus;
   if (contains(path, self)) return AckVerdict::loop;
   standing_ = Standing::attached;
+  seen_since_attached_ = 0;
   parent_ = from;
   root_path_ = path;
   return AckVerdict::attached;
@@ -109,7 +110,11 @@ SenderVerdict Group::judge(PeerRef sender, MonoTime now) const noexcept {
 
 bool Group::first_sight(const wire::MessageId& id, std::size_t window) {
   if (!seen_) seen_ = std::make_unique<DuplicateWindow>();
-  return seen_->insert(id, window);
+  const bool fresh = seen_->insert(id, window);
+  if (fresh && seen_since_attached_ < std::numeric_limits<std::uint32_t>::max()) {
+    ++seen_since_attached_;
+  }
+  return fresh;
 }
 
 void Group::collect_peers(std::vector<PeerRef>& in_use) const {

@@ -147,6 +147,8 @@ class Group {
 
   // Whether the message is new here; remembers it.
   bool first_sight(const wire::MessageId& id, std::size_t window);
+  // Messages that were, since the present parent has taken this node.
+  std::uint32_t seen_since_attached() const noexcept { return seen_since_attached_; }
   bool has_seen(const wire::MessageId& id) const { return seen_ && seen_->contains(id); }
 
   void collect_peers(std::vector<PeerRef>& in_use) const;
@@ -163,6 +165,7 @@ class Group {
   PeerRef candidate_;
   std::uint32_t candidate_nonce_ = 0;
   std::uint32_t join_nonce_ = 0;
+  std::uint32_t seen_since_attached_ = 0;
   std::uint8_t join_attempts_ = 0;
   bool detour_ = false;
   bool former_parent_told_ = true;

@@ -196,10 +196,9 @@ void Tree::acknowledge(Group& group, const Id& id, Child& child) {
   }
   if (group.lost) group.lost->settled(child.peer);
   core_.members_changed(id);
-  core_.send(child.peer,
-             wire::JoinAck{id, child.nonce, path_below(group), Ordering::position(group),
-                           group.tracked, group.list(), to_wire(child.below),
-                           core_.last.newest(id)});
+  core_.send(child.peer, wire::JoinAck{id, child.nonce, path_below(group),
+                                       Ordering::position(group), group.tracked, group.list(),
+                                       to_wire(child.below), core_.last.newest(id)});
   if (child.below.watched && group.shown.known) core_.send(child.peer, presence_of(group, id));
   ordering_.acknowledged(group, id);
 }

@@ -405,10 +405,9 @@ struct Access {
 };
 
 // monostate: an answer that this version does not know; to be skipped.
-struct Answer
-    : std::variant<std::monostate, Done, Failure, Version, Status, Ring, Route, Tree, Groups,
-                   Published, Joined, Message, Gap, Lost, QueueAnswer, Bridges, Access, MemberCount,
-                   Presence, NoLast, Taken, Replied, RequestEnded> {
+struct Answer : std::variant<std::monostate, Done, Failure, Version, Status, Ring, Route, Tree,
+                             Groups, Published, Joined, Message, Gap, Lost, QueueAnswer, Bridges,
+                             Access, MemberCount, Presence, NoLast, Taken, Replied, RequestEnded> {
   using variant::variant;
   Answer();
   Answer(const Answer&);

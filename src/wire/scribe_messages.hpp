@@ -189,7 +189,7 @@ struct JoinAck {
   // Best-effort: the child is not answered for in tracked multicasts up to this
   // round; ordered: up to `position`.
   Position tracked = {};
-  AccessRef access = {};  // the group's
+  AccessRef access = {};    // the group's
   Membership counted = {};  // as the JOIN had it, or a later word: so the child is counted
   Position last = {};       // the stamp of the latest message that the sender knows of
 };

@@ -170,7 +170,7 @@ TEST_F(AccessTest, OnlyTheListedPublishAndTheOthersAreTold) {
   EXPECT_EQ(net[others[2]].count("by nobody"), 0u);
   EXPECT_GE(net[root()].scribe().counters().publishes_denied, 3u);
   EXPECT_EQ(net.anycast(others[4], prices, "any").first, errc::denied);
-  EXPECT_EQ(net.anycast(others[4], prices, "any", secret).second, others[2]);
+  EXPECT_EQ(net.anycast(others[4], prices, "any", {.key = secret}).second, others[2]);
 }
 
 TEST_F(AccessTest, ANewRootGoesByTheSameList) {

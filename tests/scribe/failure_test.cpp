@@ -90,6 +90,19 @@ TEST_P(FailureTest, ABusyGroupDoesNotWaitForTheHeartbeatsOfAForwarderThatHangs) 
   expect_no_duplicates();
 }
 
+TEST_P(FailureTest, ABusyGroupGetsNothingTwiceFromAForwarderThatWakesLate) {
+  grow(40);
+  const PeerRef publisher = outsider();
+  publish_for(3s, publisher, wire::AckMode::none, 2ms);
+  const PeerRef forwarder = forwarder_with_children();
+  net.hang(forwarder);
+  publish_for(900ms, publisher, wire::AckMode::none, 2ms);
+  net.wake_up(forwarder);
+  publish_for(2s, publisher, wire::AckMode::none, 2ms);
+  net.run_for(2s);
+  expect_no_duplicates();
+}
+
 TEST_P(FailureTest, APauseOfThePublisherCostsABusyGroupNoParent) {
   grow(40);
   const PeerRef publisher = outsider();

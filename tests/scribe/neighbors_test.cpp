@@ -32,11 +32,11 @@ class NeighborsTest : public testing::Test {
 
   // So many multicasts from a parent, for longer than a heartbeat interval; gives the time of
   // the last.
-  MonoTime traffic_from(PeerRef parent, MonoTime from, Duration gap, int count) {
+  MonoTime traffic_from(PeerRef peer, MonoTime from, Duration gap, int count) {
     MonoTime now = from;
     for (int i = 0; i < count; ++i) {
       now += gap;
-      neighbors.heard_from_parent(parent, now);
+      neighbors.heard_from_parent(peer, now);
       neighbors.take_due(now);
     }
     return now;

@@ -31,7 +31,7 @@ class PresenceTest : public testing::Test {
     ASSERT_TRUE(cluster_.becomes_one_ring(seconds(20) * slowness)) << cluster_.logs();
     for (std::size_t i = 0; i + 3 < peers; ++i) {
       cluster_[i].client().send(
-          control::Join{news, true, false},
+          control::Join{news, "", true, false},
           [this, i](const control::AnswerEnvelope& envelope) { take(i, envelope.answer); });
     }
     ASSERT_TRUE(becomes_right(peers - 3));
@@ -98,7 +98,7 @@ class PresenceTest : public testing::Test {
   control::Answer first_of(Daemon& daemon) {
     control::Answer first;
     const std::uint64_t id = daemon.client().send(
-        control::Join{news, false, true}, [&](const control::AnswerEnvelope& envelope) {
+        control::Join{news, "", false, true}, [&](const control::AnswerEnvelope& envelope) {
           const bool joined = std::holds_alternative<control::Joined>(envelope.answer);
           if (!joined && std::holds_alternative<std::monostate>(first)) first = envelope.answer;
         });

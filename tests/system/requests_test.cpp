@@ -38,7 +38,7 @@ class RequestsTest : public testing::Test {
   Member& join(std::size_t daemon, std::uint32_t requests) {
     Member& member = members_[daemon];
     member.join = cluster_[daemon].client().send(
-        control::Join{{"jobs", ""}, requests == 0, requests},
+        control::Join{{"jobs", ""}, "", false, false, requests == 0, requests},
         [&member](const control::AnswerEnvelope& envelope) {
           if (std::holds_alternative<control::Joined>(envelope.answer)) member.joined = true;
           if (const auto* message = std::get_if<control::Message>(&envelope.answer))

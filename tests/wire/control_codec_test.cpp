@@ -162,8 +162,8 @@ TEST(ControlCodec, answers_come_back_as_they_were) {
   comes_back(Published{message_id, std::nullopt, 0, 0, 7, true, {}, 0});
   comes_back(Published{message_id, alpha, 0, 0, 0, false, {alpha, alpha}, 5});
   comes_back(Joined{prices, Id::hash_of("x")});
-  comes_back(Message{message_id, 3, 4, true, some_content(), {}});
-  comes_back(Message{message_id, 3, 4, true, some_content(), std::chrono::milliseconds(0)});
+  comes_back(Message{message_id, 3, 4, true, some_content(), true, {}});
+  comes_back(Message{message_id, 3, 4, true, some_content(), false, std::chrono::milliseconds(0)});
   comes_back(Taken{message_id, alpha});
   comes_back(Replied{message_id, beta, 3, some_content(), {}, false, 0, 0, 0, ""});
   comes_back(Replied{message_id, {}, 0, {}, 7, true, 1, 2, 3, "no: ask again"});

@@ -49,8 +49,8 @@ struct PublishCommand {
   wire::AckMode ack = wire::AckMode::root;
   std::uint64_t require = 0;  // members that are to have it; 0: no matter
   std::string token;
-  bool to_one = false;        // member, in place of all
-  bool wait = false;          // to one: until a member has room
+  bool to_one = false;  // member, in place of all
+  bool wait = false;    // to one: until a member has room
 };
 struct GroupsCommand {};
 struct TreeCommand {
@@ -63,11 +63,10 @@ struct MembersCommand {
 };
 struct ShutdownCommand {};
 
-using Command =
-    std::variant<StatusCommand, RingCommand, RouteCommand, CreateCommand, JoinCommand,
-                 PublishCommand, GroupsCommand, TreeCommand, ShutdownCommand, RequestCommand,
-                 ReplyCommand, QueueCommand, BridgeCommand, AccessCommand, DeleteCommand,
-                 TokenCommand, MembersCommand>;
+using Command = std::variant<StatusCommand, RingCommand, RouteCommand, CreateCommand, JoinCommand,
+                             PublishCommand, GroupsCommand, TreeCommand, ShutdownCommand,
+                             RequestCommand, ReplyCommand, QueueCommand, BridgeCommand,
+                             AccessCommand, DeleteCommand, TokenCommand, MembersCommand>;
 
 struct Arguments {
   std::string control;  // the socket's path

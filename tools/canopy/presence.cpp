@@ -40,7 +40,7 @@ json::array list_of(const std::vector<control::MemberName>& names) {
   return list;
 }
 
-void print(const Context& context, const control::MemberCount& count) {
+void print_count(const Context& context, const control::MemberCount& count) {
   if (!context.json) return print_line(member_count_text(count.members, count.complete));
   json::object object;
   put_group(object, count.group);
@@ -62,7 +62,7 @@ int watch(Context& context, const control::GetMembers& question) {
   std::optional<control::MemberCount> shown;
   while (true) {
     const auto count = client.ask<control::MemberCount>(question, context.deadline());
-    if (count != shown) print(context, count);
+    if (count != shown) print_count(context, count);
     shown = count;
     bool waited = false;
     asio::steady_timer timer(client.io(), watch_interval);
@@ -102,7 +102,7 @@ void put_presence(json::object& object, const control::Presence& presence) {
 int run(Context& context, const MembersCommand& command) {
   const control::GetMembers question{group_of(context, command.group)};
   if (command.watch) return watch(context, question);
-  print(context, context.client.ask<control::MemberCount>(question, context.deadline()));
+  print_count(context, context.client.ask<control::MemberCount>(question, context.deadline()));
   return 0;
 }
 

@@ -163,8 +163,7 @@ class Publishing {
                               command_.token};
     const bool tracked = command_.ack == wire::AckMode::members;
     return control::Publish{group_, command_.ack, std::move(content),
-                            tracked ? daemons_time() : std::chrono::milliseconds(),
-                            command_.token};
+                            tracked ? daemons_time() : std::chrono::milliseconds(), command_.token};
   }
 
   // So much of --timeout that the daemon's answer comes within it.
