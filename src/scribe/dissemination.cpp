@@ -395,12 +395,17 @@ void Dissemination::refuse_unknown(const wire::Publish& publish) {
   acknowledge(publish, errc::no_such_group, Way::routed);
 }
 
+// Of all near this node; who is no more than the next hop may be far from the root.
+bool Dissemination::is_closest(PeerRef peer, const Id& group) const {
+  return core_.pastry.closest(group, 1).front() == peer;
+}
+
 void Dissemination::on_direct_publish(PeerRef from, const wire::Publish& publish) {
   const Group* group = core_.find(publish.group);
   if (group && group->serves_as_root()) return serve(publish, Way::direct);
   ++core_.counters.publishes_forwarded;
   const PeerRef next = core_.pastry.next_hop(publish.group);
-  if (next == from && next && !core_.departing) {
+  if (next == from && next && !core_.departing && is_closest(from, publish.group)) {
     // The root itself sends it here: it departs, and its state is on the way.
     if (roots_.serve_or_hold(publish.group, publish)) serve(publish, Way::direct);
   } else {

@@ -81,6 +81,7 @@ class Dissemination {
   void serve_allowed(const wire::Publish& publish, Way way);
   bool back_off(PendingPublish& pending, const wire::PublishAck& ack);
   bool doubtful(const Id& group, const CachedRoot* cached, std::uint64_t after) const;
+  bool is_closest(PeerRef peer, const Id& group) const;
   void send(const wire::Publish& publish, PeerRef root);
   void send_again(std::uint64_t sequence);
   void finish(std::uint64_t sequence, const wire::PublishAck& ack);
