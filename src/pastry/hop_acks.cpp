@@ -94,6 +94,7 @@ std::vector<HopAcks::Pending> HopAcks::take(PeerRef to) {
 void HopAcks::start_over() {
   deadline_ = never;
   for (Pending& pending : pending_) {
+    pending.begun = state_.now();
     pending.deadline = state_.now() + timeout(pending.to, pending.tries);
     deadline_ = std::min(deadline_, pending.deadline);
   }

@@ -4,7 +4,8 @@
 // A signature is checked once: the latest thousands of verdicts are remembered, so
 // that a publisher sends its proof with each message, and whoever is the root finds
 // it known, or checks it. What peers say of their own identity is believed (peers do
-// not authenticate each other): against a peer that lies, only tokens protect.
+// not authenticate each other), and the states of groups that they pass on: against a
+// peer that lies about those, nothing protects.
 // Takes no memory before it is needed. A part of a Scribe node. Not thread-safe.
 #pragma once
 

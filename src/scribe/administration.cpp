@@ -166,7 +166,7 @@ void Administration::carry_out(const wire::GroupChange& change) {
   const auto error =
       change.kind == wire::ChangeKind::remove ? roots_.remove(change) : roots_.set_access(change);
   if (error) return answer(change, error);
-  roots_.when_kept(change.group,
+  roots_.when_kept(change.group, change.origin,
                    [this, change](boost::system::error_code unkept) { answer(change, unkept); });
 }
 

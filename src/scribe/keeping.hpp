@@ -16,6 +16,7 @@ namespace canopy::scribe {
 struct Keeping {
   struct Wait {
     Id group;
+    PeerRef asker;  // who will be told
     Completion done;
     MonoTime deadline{};
   };

@@ -110,10 +110,11 @@ void LastMessages::finish(const Id& id) {
   auto search = state_->searches.extract(id);
   if (!search) return;
   state_->timers.cancel(id);
+  // A later one than what is here cannot be had: then what is here is the last.
+  if (!core_.last.find(id)) core_.last.disbelieve(id);
   for (const PeerRef asker : search.mapped().askers) give(asker, id);
   std::optional<wire::Multicast> message;
   if (const auto kept = core_.last.find(id)) message = multicast_of(*kept);
-  if (!message) core_.last.disbelieve(id);
   for (LastCompletion& done : search.mapped().users) {
     core_.upcalls.call([done = std::move(done), message] { done(message); });
   }

@@ -151,7 +151,7 @@ void Requests::on_create(const wire::GroupCreate& create) {
   wire::GroupCreateReply reply{create.nonce, static_cast<std::uint16_t>(created.error.value()),
                                created.existed, static_cast<std::uint8_t>(created.mode)};
   if (created.error || created.existed) return answer_create(create.origin, reply);
-  roots_.when_kept(create.state.group,
+  roots_.when_kept(create.state.group, create.origin,
                    [this, origin = create.origin, reply](boost::system::error_code unkept) mutable {
                      reply.error = static_cast<std::uint16_t>(unkept.value());
                      answer_create(origin, reply);

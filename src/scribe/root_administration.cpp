@@ -158,11 +158,11 @@ std::optional<wire::GroupState> Roots::known(const Id& id) const {
 
 // --- Kept by everybody who should ---
 
-void Roots::when_kept(const Id& id, Completion done) {
+void Roots::when_kept(const Id& id, PeerRef asker, Completion done) {
   if (!core_.config.maintenance) return done({});
   std::vector<Keeping::Wait>& waits = ensure(keeping_).waits;
   if (waits.size() >= waits_max) return done(errc::unconfirmed);
-  waits.push_back({id, std::move(done), core_.now() + keeping_time(core_.config)});
+  waits.push_back({id, asker, std::move(done), core_.now() + keeping_time(core_.config)});
   core_.wake_at(waits.back().deadline);
   look_after_kept();
 }
@@ -291,6 +291,8 @@ void Roots::adopt(const wire::GroupState& state) {
 }
 
 void Roots::on_offered(const wire::GroupChangeReply& reply) {
+  const RootRecord* offered = registry_.find(reply.group);
+  if (!offered || offered->offered) return;  // nothing was asked
   for (const wire::GroupState& state : reply.states) {
     if (state.group == reply.group && valid(state)) keep(state);
   }

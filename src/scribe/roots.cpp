@@ -141,6 +141,12 @@ void Roots::serve(const Id& id, RootRecord& record, Start start, const wire::Pos
     begin_epoch(id, record, closed);
   }
   begin_rounds(*group, record);
+  if (!record.state.access && group->list()) {
+    // The replica was older than the tree.
+    record.state.access = group->list();
+    record.state.created = true;
+    ++record.state.version;
+  }
   tree_.take_list(*group, id, record.state.access);
   tree_.settled(id, path_changed);
   replicate(id, record);
@@ -348,6 +354,9 @@ void Roots::collect_peers(std::vector<PeerRef>& in_use) const {
   for (const auto& [id, search] : searches_) {
     in_use.insert(in_use.end(), search.unanswered.begin(), search.unanswered.end());
     for (const wire::RoutedBody& body : search.held) collect_peers_of(body, in_use);
+  }
+  if (keeping_) {
+    for (const Keeping::Wait& wait : keeping_->waits) in_use.push_back(wait.asker);
   }
   for (const auto& [id, record] : registry_.records()) {
     for (const RootRecord::Holder& holder : record.holders) in_use.push_back(holder.peer);

@@ -72,7 +72,7 @@ class Roots {
   void adopt(const wire::GroupState& state);
   // Calls it when this node's disk and the replicas have the state as it is now, or
   // with errc::unconfirmed after a while.
-  void when_kept(const Id& id, Completion done);
+  void when_kept(const Id& id, PeerRef asker, Completion done);
   // The group as it is, if it was created or is in use.
   std::optional<wire::GroupState> known(const Id& id) const;
 

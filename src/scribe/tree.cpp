@@ -412,6 +412,11 @@ void Tree::on_join_refused(PeerRef from, const wire::JoinRefused& refusal) {
                      refusal.reason == wire::JoinRefusal::no_such_group;
   if (final && group->parent() == from) {
     dropped_by_parent(*group, refusal.group);
+    // Its word to the parent may have got lost: the answer to a JOIN is final.
+    if (refusal.reason == wire::JoinRefusal::denied && group->member &&
+        may_be_member(*group, refusal.group)) {
+      return look_for_parent(refusal.group, Duration::zero());
+    }
   } else if (group->standing() != Standing::joining || refusal.nonce != group->join_nonce()) {
     return;
   }

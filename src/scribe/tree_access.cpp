@@ -162,7 +162,8 @@ bool Tree::admit(Group& group, const Id& id, PeerRef peer) {
   if (group.access) {
     if (auto kept = group.access->proofs.extract(peer)) proof = std::move(kept.mapped());
   }
-  if (!may_be_child(group, id, child, proof)) {
+  // An older JOIN that comes late, again, says nothing of one that was admitted.
+  if (!child.cleared && !may_be_child(group, id, child, proof)) {
     deny(group, id, peer);
     return false;
   }
