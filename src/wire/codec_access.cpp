@@ -1,8 +1,9 @@
-// Access lists and proofs to Protobuf and back.
+// Access lists, proofs and the messages about them to Protobuf and back.
 #include <algorithm>
+#include <cstdint>
 
 #include "overlay.pb.h"
-#include "wire/codec_state.hpp"
+#include "wire/codec_messages.hpp"
 
 namespace canopy::wire::detail {
 
@@ -82,6 +83,77 @@ ProofRef Reader::proof(const overlay::Proof& from, bool present) {
   if (!present) return nullptr;
   return std::make_shared<const Proof>(
       Proof{bytes<32>(from.key(), "a key"), bytes<64>(from.signature(), "a signature")});
+}
+
+overlay::AccessUpdate to_proto(Writer& writer, const AccessUpdate& from) {
+  overlay::AccessUpdate to;
+  to.set_group(bytes_of(from.group));
+  writer.put_shared(from.access, [&] { return to.mutable_access(); });
+  return to;
+}
+AccessUpdate from_proto(Reader& reader, const overlay::AccessUpdate& from) {
+  return {reader.id(from.group(), "group"), reader.access(from.access(), from.has_access())};
+}
+
+overlay::AccessClaim to_proto(Writer& writer, const AccessClaim& from) {
+  overlay::AccessClaim to;
+  to.set_group(bytes_of(from.group));
+  to.set_claim(static_cast<std::uint32_t>(from.claim));
+  to.set_mark(from.mark);
+  writer.put_shared(from.proof, [&] { return to.mutable_proof(); });
+  return to;
+}
+AccessClaim from_proto(Reader& reader, const overlay::AccessClaim& from) {
+  AccessClaim to;
+  to.group = reader.id(from.group(), "group");
+  to.claim = reader.enumeration(from.claim(), Claim::none, Claim::member);
+  to.mark = from.mark();
+  to.proof = reader.proof(from.proof(), from.has_proof());
+  return to;
+}
+
+overlay::GroupChange to_proto(Writer& writer, const GroupChange& from) {
+  overlay::GroupChange to;
+  to.set_group(bytes_of(from.group));
+  writer.put(to.mutable_name(), from.name);
+  writer.put(to.mutable_origin(), from.origin);
+  to.set_nonce(from.nonce);
+  to.set_kind(static_cast<std::uint32_t>(from.kind));
+  to.set_expected(from.expected);
+  writer.put_shared(from.access, [&] { return to.mutable_access(); });
+  writer.put_shared(from.proof, [&] { return to.mutable_proof(); });
+  writer.put_list(to.mutable_states(), from.states, limit::states);
+  return to;
+}
+GroupChange from_proto(Reader& reader, const overlay::GroupChange& from) {
+  GroupChange to;
+  to.group = reader.id(from.group(), "group");
+  reader.get(to.name, from.name(), "name");
+  to.origin = reader.needed_peer(from.origin(), from.has_origin(), "origin");
+  to.nonce = from.nonce();
+  to.kind = reader.enumeration(from.kind(), ChangeKind::look, ChangeKind::offer);
+  to.expected = from.expected();
+  to.access = reader.access(from.access(), from.has_access());
+  to.proof = reader.proof(from.proof(), from.has_proof());
+  to.states = reader.list<GroupState>(from.states(), limit::states, "states");
+  return to;
+}
+
+overlay::GroupChangeReply to_proto(Writer& writer, const GroupChangeReply& from) {
+  overlay::GroupChangeReply to;
+  to.set_nonce(from.nonce);
+  to.set_group(bytes_of(from.group));
+  to.set_error(from.error);
+  writer.put_list(to.mutable_states(), from.states, limit::states);
+  return to;
+}
+GroupChangeReply from_proto(Reader& reader, const overlay::GroupChangeReply& from) {
+  GroupChangeReply to;
+  to.nonce = from.nonce();
+  to.group = reader.id(from.group(), "group");
+  to.error = reader.number<std::uint16_t>(from.error(), "error");
+  to.states = reader.list<GroupState>(from.states(), limit::states, "states");
+  return to;
 }
 
 }  // namespace canopy::wire::detail

@@ -1,6 +1,7 @@
 // The conversion of every message but Routed to its Protobuf header and back,
-// defined in codec_pastry.cpp and codec_scribe.cpp. Used by the codec's own
-// source files only; Protobuf types are merely named here.
+// defined in codec_pastry.cpp, codec_scribe.cpp, codec_access.cpp,
+// codec_order.cpp and codec_requests.cpp. Used by the codec's own source files
+// only; Protobuf types are merely named here.
 #pragma once
 
 #include "wire/codec_state.hpp"

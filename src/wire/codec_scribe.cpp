@@ -1,4 +1,5 @@
-// Scribe's messages to Protobuf and back.
+// Scribe's messages to Protobuf and back, except for those of codec_access.cpp, codec_order.cpp
+// and codec_requests.cpp.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -155,37 +156,6 @@ Publish from_proto(Reader& reader, const overlay::Publish& from) {
   to.within_ms = from.within_ms();
   to.proof = reader.proof(from.proof(), from.has_proof());
   to.reply_within_ms = from.reply_within_ms();
-  to.body = reader.body;
-  return to;
-}
-
-overlay::Anycast to_proto(Writer& writer, const Anycast& from) {
-  overlay::Anycast to;
-  writer.put_group(to, from.group);
-  writer.put(to.mutable_id(), from.id);
-  writer.put(to.mutable_origin(), from.origin);
-  writer.put_list(to.mutable_visited(), from.visited, limit::peers);
-  writer.put_list(to.mutable_to_visit(), from.to_visit, limit::peers);
-  writer.put_shared(from.proof, [&] { return to.mutable_proof(); });
-  to.set_within_ms(from.within_ms);
-  to.set_wants_reply(from.wants_reply);
-  writer.put_list(to.mutable_passed_over(), from.passed_over, limit::passed_over);
-  to.set_met_busy(from.met_busy);
-  writer.body = from.body;
-  return to;
-}
-Anycast from_proto(Reader& reader, const overlay::Anycast& from) {
-  Anycast to;
-  to.group = reader.group(from);
-  reader.get(to.id, from.id(), "id");
-  to.origin = reader.needed_peer(from.origin(), from.has_origin(), "origin");
-  to.visited = reader.list<PeerRef>(from.visited(), limit::peers, "visited");
-  to.to_visit = reader.list<PeerRef>(from.to_visit(), limit::peers, "to_visit");
-  to.proof = reader.proof(from.proof(), from.has_proof());
-  to.within_ms = from.within_ms();
-  to.wants_reply = from.wants_reply();
-  to.passed_over = reader.list<PeerRef>(from.passed_over(), limit::passed_over, "passed_over");
-  to.met_busy = from.met_busy();
   to.body = reader.body;
   return to;
 }
@@ -422,23 +392,6 @@ RootAddress from_proto(Reader& reader, const overlay::RootAddress& from) {
   return to;
 }
 
-overlay::AnycastReply to_proto(Writer& writer, const AnycastReply& from) {
-  overlay::AnycastReply to;
-  writer.put(to.mutable_id(), from.id);
-  to.set_error(from.error);
-  if (from.member) writer.put(to.mutable_member(), from.member);
-  to.set_searching(from.searching);
-  return to;
-}
-AnycastReply from_proto(Reader& reader, const overlay::AnycastReply& from) {
-  AnycastReply to;
-  reader.get(to.id, from.id(), "id");
-  to.error = reader.number<std::uint16_t>(from.error(), "error");
-  to.member = reader.optional_peer(from.member(), from.has_member(), "member");
-  to.searching = from.searching();
-  return to;
-}
-
 overlay::RootStates to_proto(Writer& writer, const RootStates& from) {
   overlay::RootStates to;
   to.set_nonce(from.nonce);
@@ -554,55 +507,6 @@ Relocation from_proto(Reader& reader, const overlay::Relocation& from) {
   return to;
 }
 
-overlay::EpochStart to_proto(Writer& writer, const EpochStart& from) {
-  overlay::EpochStart to;
-  to.set_group(bytes_of(from.group));
-  to.set_epoch(from.epoch);
-  writer.put_position(from.previous, [&] { return to.mutable_previous(); });
-  to.set_exact(from.exact);
-  return to;
-}
-EpochStart from_proto(Reader& reader, const overlay::EpochStart& from) {
-  EpochStart to;
-  to.group = reader.id(from.group(), "group");
-  to.epoch = from.epoch();
-  to.previous = reader.position(from.previous());
-  to.exact = from.exact();
-  return to;
-}
-
-overlay::LostUpTo to_proto(Writer& writer, const LostUpTo& from) {
-  overlay::LostUpTo to;
-  to.set_group(bytes_of(from.group));
-  writer.put_position(from.position, [&] { return to.mutable_position(); });
-  return to;
-}
-LostUpTo from_proto(Reader& reader, const overlay::LostUpTo& from) {
-  return {reader.id(from.group(), "group"), reader.position(from.position())};
-}
-
-overlay::LatestPosition to_proto(Writer& writer, const LatestPosition& from) {
-  overlay::LatestPosition to;
-  to.set_group(bytes_of(from.group));
-  writer.put_position(from.position, [&] { return to.mutable_position(); });
-  return to;
-}
-LatestPosition from_proto(Reader& reader, const overlay::LatestPosition& from) {
-  return {reader.id(from.group(), "group"), reader.position(from.position())};
-}
-
-overlay::RefillRequest to_proto(Writer& writer, const RefillRequest& from) {
-  overlay::RefillRequest to;
-  to.set_group(bytes_of(from.group));
-  writer.put_position(from.after, [&] { return to.mutable_after(); });
-  writer.put_position(from.before, [&] { return to.mutable_before(); });
-  return to;
-}
-RefillRequest from_proto(Reader& reader, const overlay::RefillRequest& from) {
-  return {reader.id(from.group(), "group"), reader.position(from.after()),
-          reader.position(from.before())};
-}
-
 overlay::MulticastAck to_proto(Writer& writer, const MulticastAck& from) {
   overlay::MulticastAck to;
   to.set_group(bytes_of(from.group));
@@ -650,77 +554,6 @@ ReplicaDigest from_proto(Reader&, const overlay::ReplicaDigest& from) {
   return to;
 }
 
-overlay::AccessUpdate to_proto(Writer& writer, const AccessUpdate& from) {
-  overlay::AccessUpdate to;
-  to.set_group(bytes_of(from.group));
-  writer.put_shared(from.access, [&] { return to.mutable_access(); });
-  return to;
-}
-AccessUpdate from_proto(Reader& reader, const overlay::AccessUpdate& from) {
-  return {reader.id(from.group(), "group"), reader.access(from.access(), from.has_access())};
-}
-
-overlay::AccessClaim to_proto(Writer& writer, const AccessClaim& from) {
-  overlay::AccessClaim to;
-  to.set_group(bytes_of(from.group));
-  to.set_claim(static_cast<std::uint32_t>(from.claim));
-  to.set_mark(from.mark);
-  writer.put_shared(from.proof, [&] { return to.mutable_proof(); });
-  return to;
-}
-AccessClaim from_proto(Reader& reader, const overlay::AccessClaim& from) {
-  AccessClaim to;
-  to.group = reader.id(from.group(), "group");
-  to.claim = reader.enumeration(from.claim(), Claim::none, Claim::member);
-  to.mark = from.mark();
-  to.proof = reader.proof(from.proof(), from.has_proof());
-  return to;
-}
-
-overlay::GroupChange to_proto(Writer& writer, const GroupChange& from) {
-  overlay::GroupChange to;
-  to.set_group(bytes_of(from.group));
-  writer.put(to.mutable_name(), from.name);
-  writer.put(to.mutable_origin(), from.origin);
-  to.set_nonce(from.nonce);
-  to.set_kind(static_cast<std::uint32_t>(from.kind));
-  to.set_expected(from.expected);
-  writer.put_shared(from.access, [&] { return to.mutable_access(); });
-  writer.put_shared(from.proof, [&] { return to.mutable_proof(); });
-  writer.put_list(to.mutable_states(), from.states, limit::states);
-  return to;
-}
-GroupChange from_proto(Reader& reader, const overlay::GroupChange& from) {
-  GroupChange to;
-  to.group = reader.id(from.group(), "group");
-  reader.get(to.name, from.name(), "name");
-  to.origin = reader.needed_peer(from.origin(), from.has_origin(), "origin");
-  to.nonce = from.nonce();
-  to.kind = reader.enumeration(from.kind(), ChangeKind::look, ChangeKind::offer);
-  to.expected = from.expected();
-  to.access = reader.access(from.access(), from.has_access());
-  to.proof = reader.proof(from.proof(), from.has_proof());
-  to.states = reader.list<GroupState>(from.states(), limit::states, "states");
-  return to;
-}
-
-overlay::GroupChangeReply to_proto(Writer& writer, const GroupChangeReply& from) {
-  overlay::GroupChangeReply to;
-  to.set_nonce(from.nonce);
-  to.set_group(bytes_of(from.group));
-  to.set_error(from.error);
-  writer.put_list(to.mutable_states(), from.states, limit::states);
-  return to;
-}
-GroupChangeReply from_proto(Reader& reader, const overlay::GroupChangeReply& from) {
-  GroupChangeReply to;
-  to.nonce = from.nonce();
-  to.group = reader.id(from.group(), "group");
-  to.error = reader.number<std::uint16_t>(from.error(), "error");
-  to.states = reader.list<GroupState>(from.states(), limit::states, "states");
-  return to;
-}
-
 overlay::MemberWords to_proto(Writer& writer, const MemberWords& from) {
   overlay::MemberWords to;
   writer.check(from.words.size() <= limit::groups);
@@ -758,100 +591,6 @@ overlay::PresenceUpdate to_proto(Writer& writer, const PresenceUpdate& from) {
 PresenceUpdate from_proto(Reader& reader, const overlay::PresenceUpdate& from) {
   return {reader.id(from.group(), "group"), from.members(), from.complete(),
           changes(reader, from.changes())};
-}
-
-overlay::LastRequest to_proto(Writer&, const LastRequest& from) {
-  overlay::LastRequest to;
-  to.set_group(bytes_of(from.group));
-  return to;
-}
-LastRequest from_proto(Reader& reader, const overlay::LastRequest& from) {
-  return {reader.id(from.group(), "group")};
-}
-
-overlay::LastReply to_proto(Writer& writer, const LastReply& from) {
-  overlay::LastReply to;
-  to.set_group(bytes_of(from.group));
-  writer.put_position(from.stamp, [&] { return to.mutable_stamp(); });
-  to.set_found(from.found);
-  to.set_hint(from.hint);
-  if (from.id != MessageId{}) writer.put(to.mutable_id(), from.id);
-  to.set_epoch(from.epoch);
-  to.set_sequence(from.sequence);
-  to.set_reign(from.reign);
-  writer.body = from.body;
-  return to;
-}
-LastReply from_proto(Reader& reader, const overlay::LastReply& from) {
-  LastReply to;
-  to.group = reader.id(from.group(), "group");
-  to.stamp = reader.position(from.stamp());
-  to.found = from.found();
-  to.hint = from.hint();
-  if (from.has_id()) reader.get(to.id, from.id(), "id");
-  to.epoch = from.epoch();
-  to.sequence = from.sequence();
-  to.reign = from.reign();
-  to.body = reader.body;
-  return to;
-}
-
-overlay::Reply to_proto(Writer& writer, const Reply& from) {
-  overlay::Reply to;
-  writer.put(to.mutable_id(), from.id);
-  to.set_number(from.number);
-  to.set_kind(static_cast<std::uint32_t>(from.kind));
-  to.set_last(from.last);
-  to.set_status(from.status);
-  writer.body = from.body;
-  return to;
-}
-Reply from_proto(Reader& reader, const overlay::Reply& from) {
-  Reply to;
-  reader.get(to.id, from.id(), "id");
-  to.number = from.number();
-  to.kind = reader.enumeration(from.kind(), ReplyKind::given, ReplyKind::declined);
-  to.last = from.last();
-  to.status = from.status();
-  to.body = reader.body;
-  return to;
-}
-
-overlay::ReplyAck to_proto(Writer& writer, const ReplyAck& from) {
-  overlay::ReplyAck to;
-  writer.put(to.mutable_id(), from.id);
-  to.set_number(from.number);
-  to.set_state(static_cast<std::uint32_t>(from.state));
-  return to;
-}
-ReplyAck from_proto(Reader& reader, const overlay::ReplyAck& from) {
-  ReplyAck to;
-  reader.get(to.id, from.id(), "id");
-  to.number = from.number();
-  to.state = reader.enumeration(from.state(), AskerState::waits, AskerState::over);
-  return to;
-}
-
-overlay::RequestCheck to_proto(Writer& writer, const RequestCheck& from) {
-  overlay::RequestCheck to;
-  writer.put(to.mutable_id(), from.id);
-  return to;
-}
-RequestCheck from_proto(Reader& reader, const overlay::RequestCheck& from) {
-  RequestCheck to;
-  reader.get(to.id, from.id(), "id");
-  return to;
-}
-
-overlay::RequestCancel to_proto(Writer& writer, const RequestCancel& from) {
-  overlay::RequestCancel to;
-  writer.put(to.mutable_id(), from.id);
-  return to;
-}
-RequestCancel from_proto(Reader& reader, const overlay::RequestCancel& from) {
-  RequestCancel to;
-  reader.get(to.id, from.id(), "id");
-  return to;
 }
 
 }  // namespace canopy::wire::detail

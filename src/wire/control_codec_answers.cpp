@@ -1,12 +1,13 @@
-#include "wire/control_codec.hpp"
-
-#include <algorithm>
-#include <limits>
-#include <utility>
+// Answers to Protobuf and back.
+#include <chrono>
+#include <cstdint>
+#include <variant>
+#include <vector>
 
 #include <canopy/error.hpp>
 
 #include "control.pb.h"
+#include "wire/control_codec_parts.hpp"
 
 namespace canopy::wire::control {
 
@@ -14,50 +15,15 @@ namespace pb = canopy::control;
 
 namespace {
 
-Malformed malformed(std::string reason) {
-  return {make_error_code(errc::protocol), std::move(reason)};
-}
+using detail::bytes_of;
+using detail::encoded;
+using detail::framed;
+using detail::malformed;
+using detail::milliseconds;
+using detail::parse;
+using detail::put;
 
-// Lists and optional parts of what was malformed on the way are reported once,
-// at the end, by this flag.
-struct Decoder {
-  bool ok = true;
-
-  Id id(const std::string& bytes) {
-    if (bytes.size() != Id::byte_count) {
-      ok = false;
-      return {};
-    }
-    Id::Bytes raw;
-    std::copy(bytes.begin(), bytes.end(), raw.begin());
-    return Id::from_bytes(raw);
-  }
-
-  static GroupName group_name(const pb::GroupName& in) { return {in.name(), in.creator()}; }
-
-  GroupMode mode(std::uint32_t in) {
-    if (in > static_cast<std::uint32_t>(GroupMode::durable)) ok = false;
-    return in == 0 ? GroupMode::best_effort : static_cast<GroupMode>(in);
-  }
-
-  Grant grant(const pb::Grant& in) {
-    Grant out{!in.listed(), {}, {}};
-    ok &= static_cast<std::size_t>(in.peers_size()) + static_cast<std::size_t>(in.keys_size()) <=
-          grants_max;
-    for (const std::string& peer : in.peers()) out.peers.push_back(id(peer));
-    for (const std::string& key : in.keys()) {
-      ok &= key.size() == PublicKey().size();
-      if (!ok) break;
-      std::copy(key.begin(), key.end(), out.keys.emplace_back().begin());
-    }
-    return out;
-  }
-
-  std::optional<AccessRights> rights(const pb::AccessRights& in, bool present) {
-    if (!present) return std::nullopt;
-    return AccessRights{grant(in.publish()), grant(in.join()), grant(in.manage())};
-  }
-
+struct AnswerDecoder : detail::Decoder {
   Access access(const pb::Access& in) {
     return {group_name(in.group()),
             id(in.group_id()),
@@ -65,10 +31,6 @@ struct Decoder {
             in.created(),
             rights(in.access(), in.has_access()),
             in.version()};
-  }
-
-  MessageId message_id(const pb::MessageId& in) {
-    return {id(in.publisher()), in.incarnation(), in.sequence()};
   }
 
   Peer peer(const pb::Peer& in) {
@@ -193,42 +155,7 @@ struct Decoder {
     out.text = in.text();
     return out;
   }
-
-  Content content(const Frame& frame) {
-    auto decoded = decode_content(frame.body, frame.body.size());
-    if (decoded) return std::move(*decoded);
-    ok = false;
-    return {};
-  }
 };
-
-std::string bytes_of(const Id& id) {
-  const Id::Bytes raw = id.to_bytes();
-  return {raw.begin(), raw.end()};
-}
-
-void put(pb::GroupName& out, const GroupName& in) {
-  out.set_name(in.name);
-  out.set_creator(in.creator);
-}
-
-void put(pb::Grant& out, const Grant& in) {
-  out.set_listed(!in.everybody);
-  for (const Id& peer : in.peers) out.add_peers(bytes_of(peer));
-  for (const PublicKey& key : in.keys) out.add_keys(std::string(key.begin(), key.end()));
-}
-
-void put(pb::AccessRights& out, const AccessRights& in) {
-  put(*out.mutable_publish(), in.publish);
-  put(*out.mutable_join(), in.join);
-  put(*out.mutable_manage(), in.manage);
-}
-
-void put(pb::MessageId& out, const MessageId& in) {
-  out.set_publisher(bytes_of(in.publisher));
-  out.set_incarnation(in.incarnation);
-  out.set_sequence(in.sequence);
-}
 
 void put(pb::Peer& out, const Peer& in) {
   out.set_id(bytes_of(in.id));
@@ -236,12 +163,6 @@ void put(pb::Peer& out, const Peer& in) {
   for (const std::string& address : in.addresses) out.add_addresses(address);
   out.set_incarnation(in.incarnation);
   out.set_zone(in.zone);
-}
-
-template <class Named>
-void put(pb::BridgeName& out, const Named& in) {
-  put(*out.mutable_group(), in.group);
-  out.set_queue(in.queue);
 }
 
 template <class List>
@@ -264,118 +185,7 @@ void put(pb::BridgeCounts& out, const BridgeCounts& in) {
   out.set_headers_left_out(in.headers_left_out);
 }
 
-std::uint32_t milliseconds(std::chrono::milliseconds time) {
-  return static_cast<std::uint32_t>(
-      std::clamp<std::int64_t>(time.count(), 0, std::numeric_limits<std::uint32_t>::max()));
-}
-
-boost::system::result<Buffer> encoded(const Content& content) {
-  return encode_content(content.headers, content.payload.view(), content.payload.size());
-}
-
 // Fills the header of an envelope, and gives the body.
-class RequestWriter {
- public:
-  explicit RequestWriter(pb::Request& out) : out_(out) {}
-  using Result = boost::system::result<Buffer>;
-
-  Result operator()(std::monostate) { return Buffer(); }
-  Result operator()(const GetVersion&) { return out_.mutable_version(), Buffer(); }
-  Result operator()(const GetStatus&) { return out_.mutable_status(), Buffer(); }
-  Result operator()(const GetRing&) { return out_.mutable_ring(), Buffer(); }
-  Result operator()(const GetGroups&) { return out_.mutable_groups(), Buffer(); }
-  Result operator()(const GetBridges&) { return out_.mutable_bridges(), Buffer(); }
-  Result operator()(const AddBridge& in) { return put(*out_.mutable_add_bridge(), in), Buffer(); }
-  Result operator()(const RemoveBridge& in) {
-    return put(*out_.mutable_remove_bridge(), in), Buffer();
-  }
-  Result operator()(const Cancel&) { return out_.mutable_cancel(), Buffer(); }
-  Result operator()(const Shutdown&) { return out_.mutable_shutdown(), Buffer(); }
-  Result operator()(const GetRoute& in) { return out_.set_route(bytes_of(in.key)), Buffer(); }
-  Result operator()(const GetTree& in) { return put(*out_.mutable_tree(), in.group), Buffer(); }
-  Result operator()(const Create& in) {
-    pb::Create& out = *out_.mutable_create();
-    out.set_name(in.group.name);
-    out.set_creator(in.group.creator);
-    out.set_mode(static_cast<std::uint32_t>(in.mode));
-    if (in.access) put(*out.mutable_access(), *in.access);
-    out.set_token(in.token);
-    return Buffer();
-  }
-  Result operator()(const Join& in) {
-    pb::Join& out = *out_.mutable_join();
-    out.set_name(in.group.name);
-    out.set_creator(in.group.creator);
-    out.set_token(in.token);
-    out.set_presence(in.presence);
-    out.set_last(in.last);
-    out.set_no_anycast(!in.accept_anycast);
-    out.set_requests(in.requests);
-    return Buffer();
-  }
-  Result operator()(const GetAccess& in) { return put(*out_.mutable_access(), in.group), Buffer(); }
-  Result operator()(const SetAccess& in) {
-    pb::SetAccess& out = *out_.mutable_set_access();
-    put(*out.mutable_group(), in.group);
-    out.set_version(in.version);
-    put(*out.mutable_access(), in.access);
-    out.set_token(in.token);
-    return Buffer();
-  }
-  Result operator()(const DeleteGroup& in) {
-    put(*out_.mutable_delete_group()->mutable_group(), in.group);
-    out_.mutable_delete_group()->set_token(in.token);
-    return Buffer();
-  }
-  Result operator()(const GetMembers& in) {
-    return put(*out_.mutable_members(), in.group), Buffer();
-  }
-  Result operator()(const Anycast& in) {
-    pb::Anycast& out = *out_.mutable_anycast();
-    put(*out.mutable_group(), in.group);
-    out.set_within_ms(milliseconds(in.within));
-    out.set_wait_for_member(in.wait_for_member);
-    out.set_token(in.token);
-    return encoded(in.content);
-  }
-  Result operator()(const Ask& in) {
-    pb::Ask& out = *out_.mutable_ask();
-    put(*out.mutable_group(), in.group);
-    out.set_to_all(in.to_all);
-    out.set_replies(in.replies);
-    out.set_within_ms(milliseconds(in.within));
-    out.set_token(in.token);
-    return encoded(in.content);
-  }
-  Result operator()(const Reply& in) {
-    pb::Reply& out = *out_.mutable_reply();
-    out.set_join(in.join);
-    put(*out.mutable_request(), in.request);
-    out.set_decline(in.decline);
-    out.set_status(in.status);
-    return encoded(in.content);
-  }
-  Result operator()(const Publish& in) {
-    pb::Publish& publish = *out_.mutable_publish();
-    put(*publish.mutable_group(), in.group);
-    publish.set_ack(static_cast<std::uint32_t>(in.ack));
-    publish.set_members_time_ms(milliseconds(in.members_time));
-    publish.set_token(in.token);
-    return encoded(in.content);
-  }
-  Result operator()(const QueueCall& in) {
-    pb::QueueCall& out = *out_.mutable_queue_call();
-    out.set_action(in.action);
-    out.set_account(in.account);
-    out.set_region(in.region);
-    if (in.body.size() > queue_call_bytes_max) return make_error_code(errc::too_large);
-    return in.body;
-  }
-
- private:
-  pb::Request& out_;
-};
-
 class AnswerWriter {
  public:
   explicit AnswerWriter(pb::Answer& out) : out_(out) {}
@@ -582,30 +392,7 @@ class AnswerWriter {
   pb::Answer& out_;
 };
 
-template <class Header>
-boost::system::result<EncodedFrame> framed(std::uint8_t kind, const Header& header,
-                                           const boost::system::result<Buffer>& body) {
-  if (!body) return body.error();
-  const std::size_t size = header.ByteSizeLong();
-  if (size > max_header) return make_error_code(errc::too_large);
-  EncodedFrame frame = make_frame(kind, size, *body);
-  header.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(header_of(frame)));
-  return frame;
-}
-
-template <class Header>
-bool parse(const Frame& frame, Header& header) {
-  return header.ParseFromArray(frame.header.data(), static_cast<int>(frame.header.size()));
-}
-
 }  // namespace
-
-boost::system::result<EncodedFrame> encode(const RequestEnvelope& envelope) {
-  pb::Request header;
-  header.set_id(envelope.id);
-  const auto body = std::visit(RequestWriter(header), envelope.request);
-  return framed(request_kind, header, body);
-}
 
 boost::system::result<EncodedFrame> encode(const AnswerEnvelope& envelope) {
   pb::Answer header;
@@ -615,96 +402,12 @@ boost::system::result<EncodedFrame> encode(const AnswerEnvelope& envelope) {
   return framed(answer_kind, header, body);
 }
 
-Decoded<RequestEnvelope> decode_request(const Frame& frame) {
-  pb::Request in;
-  if (frame.kind != request_kind) return malformed("a frame that is no request");
-  if (!parse(frame, in)) return malformed("a request that cannot be parsed");
-  RequestEnvelope out{in.id(), {}};
-  Decoder decoder;
-  switch (in.what_case()) {
-    case pb::Request::kVersion: out.request = GetVersion{}; break;
-    case pb::Request::kStatus: out.request = GetStatus{}; break;
-    case pb::Request::kRing: out.request = GetRing{}; break;
-    case pb::Request::kGroups: out.request = GetGroups{}; break;
-    case pb::Request::kRoute: out.request = GetRoute{decoder.id(in.route())}; break;
-    case pb::Request::kTree: out.request = GetTree{Decoder::group_name(in.tree())}; break;
-    case pb::Request::kCreate:
-      out.request = Create{{in.create().name(), in.create().creator()},
-                           decoder.mode(in.create().mode()),
-                           decoder.rights(in.create().access(), in.create().has_access()),
-                           in.create().token()};
-      break;
-    case pb::Request::kJoin:
-      out.request = Join{{in.join().name(), in.join().creator()},
-                         in.join().token(),
-                         in.join().presence(),
-                         in.join().last(),
-                         !in.join().no_anycast(),
-                         in.join().requests()};
-      break;
-    case pb::Request::kAccess: out.request = GetAccess{Decoder::group_name(in.access())}; break;
-    case pb::Request::kSetAccess:
-      out.request = SetAccess{
-          Decoder::group_name(in.set_access().group()), in.set_access().version(),
-          decoder.rights(in.set_access().access(), true).value(), in.set_access().token()};
-      break;
-    case pb::Request::kDeleteGroup:
-      out.request =
-          DeleteGroup{Decoder::group_name(in.delete_group().group()), in.delete_group().token()};
-      break;
-    case pb::Request::kMembers: out.request = GetMembers{Decoder::group_name(in.members())}; break;
-    case pb::Request::kAnycast:
-      out.request = Anycast{Decoder::group_name(in.anycast().group()), decoder.content(frame),
-                            std::chrono::milliseconds(in.anycast().within_ms()),
-                            in.anycast().wait_for_member(), in.anycast().token()};
-      break;
-    case pb::Request::kAsk:
-      out.request = Ask{Decoder::group_name(in.ask().group()),
-                        decoder.content(frame),
-                        in.ask().to_all(),
-                        in.ask().replies(),
-                        std::chrono::milliseconds(in.ask().within_ms()),
-                        in.ask().token()};
-      break;
-    case pb::Request::kReply:
-      out.request = Reply{in.reply().join(), decoder.message_id(in.reply().request()),
-                          in.reply().decline(), in.reply().status(), decoder.content(frame)};
-      break;
-    case pb::Request::kCancel: out.request = Cancel{}; break;
-    case pb::Request::kPublish:
-      if (in.publish().ack() > static_cast<std::uint32_t>(AckMode::members))
-        return malformed("an unknown ack mode");
-      out.request =
-          Publish{Decoder::group_name(in.publish().group()),
-                  static_cast<AckMode>(in.publish().ack()), decoder.content(frame),
-                  std::chrono::milliseconds(in.publish().members_time_ms()), in.publish().token()};
-      break;
-    case pb::Request::kShutdown: out.request = Shutdown{}; break;
-    case pb::Request::kQueueCall:
-      out.request = QueueCall{in.queue_call().action(), in.queue_call().account(),
-                              in.queue_call().region(), frame.body};
-      break;
-    case pb::Request::kAddBridge:
-      out.request =
-          AddBridge{Decoder::group_name(in.add_bridge().group()), in.add_bridge().queue()};
-      break;
-    case pb::Request::kRemoveBridge:
-      out.request =
-          RemoveBridge{Decoder::group_name(in.remove_bridge().group()), in.remove_bridge().queue()};
-      break;
-    case pb::Request::kBridges: out.request = GetBridges{}; break;
-    case pb::Request::WHAT_NOT_SET: break;
-  }
-  if (!decoder.ok) return malformed("a request with a malformed key or content");
-  return out;
-}
-
 Decoded<AnswerEnvelope> decode_answer(const Frame& frame) {
   pb::Answer in;
   if (frame.kind != answer_kind) return malformed("a frame that is no answer");
   if (!parse(frame, in)) return malformed("an answer that cannot be parsed");
   AnswerEnvelope out{in.id(), in.more(), {}};
-  Decoder decoder;
+  AnswerDecoder decoder;
   switch (in.what_case()) {
     case pb::Answer::kDone:
       out.answer = Done{in.done().existed(), decoder.mode(in.done().mode())};
@@ -728,7 +431,7 @@ Decoded<AnswerEnvelope> decode_answer(const Frame& frame) {
     case pb::Answer::kGroups: out.answer = decoder.groups(in.groups()); break;
     case pb::Answer::kPublished: out.answer = decoder.published(in.published()); break;
     case pb::Answer::kJoined:
-      out.answer = Joined{Decoder::group_name(in.joined().group()),
+      out.answer = Joined{AnswerDecoder::group_name(in.joined().group()),
                           decoder.id(in.joined().group_id()), decoder.mode(in.joined().mode())};
       break;
     case pb::Answer::kMessage:
@@ -760,12 +463,12 @@ Decoded<AnswerEnvelope> decode_answer(const Frame& frame) {
       out.answer = QueueAnswer{in.queue_answer().status(), frame.body};
       break;
     case pb::Answer::kMembers:
-      out.answer = MemberCount{Decoder::group_name(in.members().group()), in.members().members(),
-                               in.members().complete()};
+      out.answer = MemberCount{AnswerDecoder::group_name(in.members().group()),
+                               in.members().members(), in.members().complete()};
       break;
     case pb::Answer::kPresence: out.answer = decoder.presence(in.presence()); break;
     case pb::Answer::kNoLast: out.answer = NoLast{}; break;
-    case pb::Answer::kBridges: out.answer = Decoder::bridges(in.bridges()); break;
+    case pb::Answer::kBridges: out.answer = AnswerDecoder::bridges(in.bridges()); break;
     case pb::Answer::WHAT_NOT_SET: break;
   }
   if (!decoder.ok) return malformed("an answer with a malformed id or content");
