@@ -149,16 +149,12 @@ void Administration::on_change(const wire::GroupChange& change) {
     if (known->reply && change.origin != core_.self) core_.send(change.origin, *known->reply);
     return;
   }
-  if (busy_with(change.group)) return;  // it asks again
+  // In doubt whether it still is the root, or about to hand over: what was changed now
+  // could get lost.
+  if (roots_.hold_in_doubt(change.group, change)) return;
+  const Group* group = core_.find(change.group);
+  if (group && group->standing() == Standing::handing_over) return;  // it asks again
   carry_out(change);
-}
-
-// In doubt whether it still is the root, or about to hand over: what was changed now
-// could get lost.
-bool Administration::busy_with(const Id& id) const {
-  const RootRecord* record = roots_.record(id);
-  const Group* group = core_.find(id);
-  return (record && record->doubted) || (group && group->standing() == Standing::handing_over);
 }
 
 void Administration::carry_out(const wire::GroupChange& change) {

@@ -141,6 +141,7 @@ void Requests::end(std::uint32_t nonce, boost::system::error_code error,
 // --- Answering ---
 
 void Requests::on_create(const wire::GroupCreate& create) {
+  if (roots_.hold_in_doubt(create.state.group, create)) return;
   if (!answers_) answers_ = std::make_unique<Answers<wire::GroupCreateReply>>();
   if (const auto* known = answers_->find(create.origin, create.nonce)) {
     if (known->reply) answer_create(create.origin, *known->reply);

@@ -11,14 +11,15 @@ namespace {
 
 constexpr const char* token_variable = "CANOPY_TOKEN";
 
+// First who is taken off: `--deny-join anyone --allow-join peer:b` leaves b.
 void apply_to(Grant& grant, const AccessChanges::Right& right, const std::string& name) {
-  for (const std::string& who : right.allow) {
-    if (const std::string problem = add_to(grant, who); !problem.empty())
-      throw UsageError("--allow-" + name + ": " + problem);
-  }
   for (const std::string& who : right.deny) {
     if (const std::string problem = remove_from(grant, who); !problem.empty())
       throw UsageError("--deny-" + name + ": " + problem);
+  }
+  for (const std::string& who : right.allow) {
+    if (const std::string problem = add_to(grant, who); !problem.empty())
+      throw UsageError("--allow-" + name + ": " + problem);
   }
 }
 

@@ -115,6 +115,8 @@ class Requesting {
       throw Failure(fmt::format("{}: {}", command_.group, problem()), ended_->error);
     if (ended_->dropped != 0)
       complain(fmt::format("{}: {} more replies were dropped", command_.group, ended_->dropped));
+    if (command_.all && command_.replies == 0 && !ended_->complete)
+      complain(fmt::format("{}: not every member has replied in time", command_.group));
     if (good_ < command_.replies)
       throw Failure(fmt::format("{}: {} of {} replies came, and no more will", command_.group,
                                 good_, command_.replies));
