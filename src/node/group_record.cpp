@@ -46,7 +46,8 @@ void GroupRecord::tried(boost::system::error_code error) {
   pause_ = pause_min;
   for (const GroupFiles::Change& change : std::exchange(under_way_, {}))
     if (change.state) written_(*change.state);
-  write();
+  // What has come within these calls may be under way by now.
+  if (under_way_.empty()) write();
 }
 
 }  // namespace canopy::node
