@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/write.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
@@ -82,6 +81,7 @@ ShellCommand::ShellCommand(asio::io_context& io, const std::string& command, std
   pid_ = spawn(command, in, out);
   to_.assign(in.release(1));
   from_.assign(out.release(0));
+  to_.non_blocking(true);
   from_.non_blocking(true);
   write();
   read();
@@ -99,14 +99,24 @@ void ShellCommand::kill() noexcept {
 
 // It need not read all of it.
 void ShellCommand::write() {
-  asio::async_write(to_, asio::buffer(input_), [this](error_code error, std::size_t) {
-    if (error != asio::error::operation_aborted) to_.close();
+  to_.async_wait(to_.wait_write, [this, alive = std::weak_ptr(alive_)](error_code error) {
+    if (alive.expired()) return;
+    if (!error) written_ += to_.write_some(asio::buffer(input_) + written_, error);
+    const bool goes_on = !error || error == asio::error::would_block;
+    if (goes_on && written_ < input_.size())
+      write();
+    else
+      to_.close();
   });
 }
 
+// Only waits: what a read had taken would not be there yet when the end is told.
 void ShellCommand::read() {
-  from_.async_read_some(asio::buffer(chunk_), [this](error_code error, std::size_t size) {
-    if (!error && take(size)) read();
+  from_.async_wait(from_.wait_read, [this, alive = std::weak_ptr(alive_)](error_code error) {
+    if (error || alive.expired()) return;
+    const std::size_t size = from_.read_some(asio::buffer(chunk_), error);
+    const bool goes_on = error ? error == asio::error::would_block : take(size);
+    if (goes_on) read();
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <sys/types.h>
@@ -47,10 +48,13 @@ class ShellCommand {
   boost::asio::posix::stream_descriptor from_;
   pid_t pid_ = -1;
   std::string input_;
+  std::size_t written_ = 0;  // of it
   std::size_t output_bytes_max_;
   std::string chunk_;
   Result result_;
   std::function<void(Result)> done_;
+  // A handler may still be queued when this is gone.
+  std::shared_ptr<void> alive_ = std::make_shared<char>();
 };
 
 }  // namespace canopy::tools
