@@ -232,8 +232,10 @@ void Asker::finish(std::uint64_t sequence, boost::system::error_code error) {
   const auto found = state_->asked.find(sequence);
   Asked& asked = found->second;
   asked.outcome.error = error;
-  core_.upcalls.call([done = std::move(asked.done), outcome = asked.outcome] { done(outcome); });
+  auto tell_end = [done = std::move(asked.done), outcome = asked.outcome] { done(outcome); };
+  // Before it is told: a member of this node knows it, then, when the asker does.
   forget(sequence, error || asked.terms.to_all ? PeerRef{} : asked.outcome.replies.front().from);
+  core_.upcalls.call(std::move(tell_end));
 }
 
 void Asker::cancel(const wire::MessageId& id) {
@@ -256,7 +258,7 @@ void Asker::forget(std::uint64_t sequence, PeerRef replied) {
 template <class Message>
 void Asker::tell(PeerRef replier, const Message& message) {
   if (replier == core_.self) {
-    core_.upcalls.call([this, message] { replier_.on(core_.self, message); });
+    replier_.on(core_.self, message);  // which never calls back at once
   } else {
     core_.send(replier, message);
   }

@@ -267,6 +267,20 @@ TEST_F(AskerTest, ADepartingMemberGivesItsRequestBack) {
   EXPECT_TRUE(answered(1s));
 }
 
+TEST_F(AskerTest, AMemberHereKnowsTheEndWhenItsAskerDoes) {
+  build(3, 1);
+  bool known = false;
+  bool over = false;
+  net[refs[0]].scribe().request(prices, Buffer::copy_of("question"), to_one(1s),
+                                [&](const RequestOutcome&) {
+                                  over = true;
+                                  known = !net[refs[0]].over.empty();
+                                });
+  ASSERT_EQ(holder(), refs[0]);
+  ASSERT_TRUE(net.run_until([&] { return over; }, 2s));
+  EXPECT_TRUE(known);
+}
+
 // --- To all ---
 
 class ToAll : public AskerTest, public testing::WithParamInterface<wire::GroupMode> {};
