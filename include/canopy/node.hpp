@@ -212,9 +212,9 @@ class Node {
   //
   // Completion: void(error_code, RequestResult), success when enough replies have
   // come; to all also when all members have spoken, and there was a reply. Else
-  // bad_name, too_large, queue_full; no_member (nobody is willing, or all have
-  // declined), lost_member, no_such_group, lost_root, timed_out (at the deadline,
-  // with what has come).
+  // bad_name, too_large (also the one reply, for replies_bytes_max), queue_full;
+  // no_member (nobody is willing, or all have declined), lost_member, no_such_group,
+  // lost_root, timed_out (at the deadline, with what has come).
   // Cancellation is told to the member that has the request. Of a request to all,
   // members learn it by their reply, or within some heartbeats.
   template <class Token>

@@ -221,6 +221,8 @@ void Asker::judge(std::uint64_t sequence) {
       asked.all_counted && asked.finished >= asked.outcome.members.value_or(0);
   asked.outcome.complete = all_have_spoken;
   if (enough(asked)) return finish(sequence, {});
+  // It has replied: to another member the request would only be a second time's work.
+  if (!asked.terms.to_all && asked.outcome.dropped != 0) return finish(sequence, errc::too_large);
   if (!all_have_spoken) return;
   const bool none = asked.outcome.replies.empty() && asked.outcome.dropped == 0;
   finish(sequence, none ? boost::system::error_code(errc::no_member) : boost::system::error_code());

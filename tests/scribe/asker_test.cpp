@@ -267,6 +267,21 @@ TEST_F(AskerTest, ADepartingMemberGivesItsRequestBack) {
   EXPECT_TRUE(answered(1s));
 }
 
+TEST_F(AskerTest, AReplyThatIsTooLargeEndsTheRequest) {
+  build(20, 4);
+  RequestTerms terms = to_one();
+  terms.bytes_max = 5;
+  ask(refs[15], terms);
+  const PeerRef member = holder();
+  ASSERT_TRUE(member);
+  reply(member, "answer");
+  ASSERT_TRUE(answered(1s));
+  EXPECT_EQ(told->error, errc::too_large);
+  EXPECT_EQ(told->dropped, 1U);
+  net.run_for(10s);
+  EXPECT_EQ(holders().size(), 0U);
+}
+
 TEST_F(AskerTest, AMemberHereKnowsTheEndWhenItsAskerDoes) {
   build(3, 1);
   bool known = false;
