@@ -99,9 +99,17 @@ void Asker::searched(std::uint64_t sequence, const AnycastOutcome& outcome) {
   const auto found = state_->asked.find(sequence);
   if (found == state_->asked.end()) return;
   Asked& asked = found->second;
-  if (!outcome.error) return has_taken(sequence, asked, outcome.member);
+  const bool given_up = !outcome.error && has_given_up(asked, outcome.member);
+  if (!outcome.error && !given_up) return has_taken(sequence, asked, outcome.member);
   if (asked.taker) return;  // one has said so itself meanwhile
+  // An earlier search has met one that has declined since.
+  if (given_up) return search(asked);
   finish(sequence, asked.lost ? boost::system::error_code(errc::lost_member) : outcome.error);
+}
+
+bool Asker::has_given_up(const Asked& asked, PeerRef member) {
+  const wire::Peers& passed_over = asked.message.passed_over;
+  return std::ranges::find(passed_over, member) != passed_over.end();
 }
 
 void Asker::has_taken(std::uint64_t sequence, Asked& asked, PeerRef member) {
@@ -198,10 +206,8 @@ void Asker::on(PeerRef from, const wire::RequestCheck& check) {
   Asked* asked = find(check.id);
   tell(from, wire::ReplyAck{check.id, 0, asked ? wire::AskerState::waits : wire::AskerState::over});
   if (!asked || asked->terms.to_all) return;
-  const bool given_up =
-      std::ranges::find(asked->message.passed_over, from) != asked->message.passed_over.end();
   if (asked->takers.size() < takers_max) add_peer(asked->takers, from);
-  if (!asked->taker && !given_up) {
+  if (!asked->taker && !has_given_up(*asked, from)) {
     // Its word that it has taken the request got lost.
     has_taken(check.id.sequence, *asked, from);
   } else if (asked->taker == from) {

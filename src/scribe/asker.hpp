@@ -97,6 +97,7 @@ class Asker {
   wire::MessageId refuse(errc error, RequestCompletion done);
   void search(Asked& asked);
   void searched(std::uint64_t sequence, const AnycastOutcome& outcome);
+  static bool has_given_up(const Asked& asked, PeerRef member);
   void has_taken(std::uint64_t sequence, Asked& asked, PeerRef member);
   void move_on(std::uint64_t sequence, Asked& asked);
   void ask_all(const wire::GroupName& name, Asked& asked, Buffer body);

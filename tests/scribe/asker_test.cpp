@@ -282,6 +282,23 @@ TEST_F(AskerTest, AReplyThatIsTooLargeEndsTheRequest) {
   EXPECT_EQ(holders().size(), 0U);
 }
 
+TEST_F(AskerTest, WhoHasDeclinedDoesNotHaveTheRequestByAnEarlierSearch) {
+  build(20, 4);
+  int to_lose = 1;
+  net.lost = [&](PeerRef, PeerRef, const wire::Message& message) {
+    return wire::type_name(message) == std::string("AnycastReply") && to_lose-- > 0;
+  };
+  ask(refs[15], to_one());
+  const PeerRef first = holder();
+  ASSERT_TRUE(first);
+  decline(first);
+  // The search is repeated, and comes to the first one again, who knows the request.
+  ASSERT_TRUE(net.run_until([&] { return !holders().empty(); }, 2500ms));
+  EXPECT_NE(holder(), first);
+  reply(holder(), "answer");
+  EXPECT_TRUE(answered(1s));
+}
+
 TEST_F(AskerTest, AMemberHereKnowsTheEndWhenItsAskerDoes) {
   build(3, 1);
   bool known = false;
