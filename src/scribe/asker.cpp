@@ -48,7 +48,8 @@ Duration Asker::taker_patience() const {
 
 wire::MessageId Asker::start(const wire::GroupName& name, Buffer body, const RequestTerms& terms,
                              RequestCompletion done) {
-  errc error = anycasts_.refusal(name, body);
+  errc error = terms.to_all ? dissemination_.refusal(name, wire::AckMode::members, body)
+                            : anycasts_.refusal(name, body);
   if (error == errc{} && !ensure().room.has_room_for(body.size())) error = errc::queue_full;
   if (error != errc{}) return refuse(error, std::move(done));
   Asked asked;
@@ -56,16 +57,11 @@ wire::MessageId Asker::start(const wire::GroupName& name, Buffer body, const Req
   const Duration within =
       terms.within == Duration::zero() ? core_.config.reply_timeout : terms.within;
   asked.deadline = core_.now() + within;
-  asked.message.group = group_id(name, core_.pastry.config().id_bits);
-  asked.message.origin = core_.self;
-  asked.message.wants_reply = true;
   asked.message.body = body;
-  asked.message.proof = core_.access.prove(asked.message.group, wire::Right::publish, terms.key);
   if (terms.to_all) {
     ask_all(name, asked, std::move(body));
-    if (asked.outcome.id == wire::MessageId{}) return refuse(errc::queue_full, std::move(done));
   } else {
-    asked.message.id = asked.outcome.id = core_.next_message_id();
+    ask_one(name, asked);
   }
   ++core_.counters.requests;
   asked.done = std::move(done);
@@ -83,6 +79,15 @@ wire::MessageId Asker::refuse(errc error, RequestCompletion done) {
   outcome.error = error;
   core_.upcalls.call([done = std::move(done), outcome] { done(outcome); });
   return {};
+}
+
+void Asker::ask_one(const wire::GroupName& name, Asked& asked) {
+  wire::Anycast& message = asked.message;
+  message.group = group_id(name, core_.pastry.config().id_bits);
+  message.id = asked.outcome.id = core_.next_message_id();
+  message.origin = core_.self;
+  message.wants_reply = true;
+  message.proof = core_.access.prove(message.group, wire::Right::publish, asked.terms.key);
 }
 
 void Asker::search(Asked& asked) {

@@ -95,6 +95,7 @@ class Asker {
   State& ensure();
   Asked* find(const wire::MessageId& id);
   wire::MessageId refuse(errc error, RequestCompletion done);
+  void ask_one(const wire::GroupName& name, Asked& asked);
   void search(Asked& asked);
   void searched(std::uint64_t sequence, const AnycastOutcome& outcome);
   static bool has_given_up(const Asked& asked, PeerRef member);

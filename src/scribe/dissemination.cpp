@@ -45,20 +45,14 @@ wire::MessageId Dissemination::publish(const wire::GroupName& name, wire::AckMod
   const auto complete = [&](const PublishOutcome& outcome) {
     core_.upcalls.call([done = std::move(done), outcome] { done(outcome); });
   };
-  const auto fail_with = [&](errc error) {
+  if (const errc error = refusal(name, ack, body); error != errc{}) {
     PublishOutcome outcome;
     outcome.error = error;
     complete(outcome);
-    return wire::MessageId{};
-  };
-  if (core_.departing) return fail_with(errc::shutting_down);
-  if (!core_.pastry.active()) return fail_with(errc::not_active);
-  if (!valid_name(name)) return fail_with(errc::bad_name);
-  if (!acceptable(body)) return fail_with(errc::too_large);
+    return {};
+  }
   const bool waits = ack != wire::AckMode::none;
   const bool room = pending_.has_room_for(body);
-  if (waits && !room) return fail_with(errc::queue_full);
-
   ++core_.counters.publishes;
   const Id group = group_id(name, core_.pastry.config().id_bits);
   wire::Publish message{
@@ -95,6 +89,16 @@ wire::MessageId Dissemination::publish(const wire::GroupName& name, wire::AckMod
   }
   send(message, root);
   return message.id;
+}
+
+errc Dissemination::refusal(const wire::GroupName& name, wire::AckMode ack,
+                            const Buffer& body) const {
+  if (core_.departing) return errc::shutting_down;
+  if (!core_.pastry.active()) return errc::not_active;
+  if (!valid_name(name)) return errc::bad_name;
+  if (!acceptable(body)) return errc::too_large;
+  if (ack != wire::AckMode::none && !pending_.has_room_for(body)) return errc::queue_full;
+  return {};
 }
 
 // Whether the root's word is wanted, though the user does not ask for it. In an

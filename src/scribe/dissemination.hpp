@@ -46,6 +46,8 @@ class Dissemination {
   wire::MessageId publish(const wire::GroupName& name, wire::AckMode ack, Buffer body,
                           PublishCompletion done, Duration within, const TokenKey& key,
                           MonoTime replies_until = MonoTime{});
+  // What forbids to publish this now; errc{} if nothing does.
+  errc refusal(const wire::GroupName& name, wire::AckMode ack, const Buffer& body) const;
 
   // --- At the root ---
   enum class Way { routed, direct };

@@ -415,6 +415,23 @@ TEST_F(AskerTest, AGroupThatNobodyKnowsHasNoReplies) {
   EXPECT_EQ(told->error, errc::no_such_group);
 }
 
+TEST_F(AskerTest, SearchesUnderWayTakeNoRoomFromARequestToAll) {
+  net.config.scribe.pending_publishes_max = 1;
+  build(10, 1);
+  let_all_reply();
+  net[refs[0]].willing = false;
+  ask(refs[5], to_one());
+  net.run_for(100ms);
+  ask(refs[5], to_one());
+  ASSERT_TRUE(answered(1s));
+  EXPECT_EQ(told->error, errc::queue_full);
+  ask(refs[5], to_all());
+  ASSERT_EQ(holder(), refs[0]);
+  reply(refs[0], "answer");
+  ASSERT_TRUE(answered(1s));
+  EXPECT_FALSE(told->error);
+}
+
 TEST_F(AskerTest, AnOldRequestIsNoneAnyMore) {
   build(10, 1, wire::GroupMode::ordered);
   let_all_reply();
