@@ -319,8 +319,23 @@ void ControlSession::handle(RequestId id, const control::Reply& request) {
     return send(id, control::Done{});
   }
   ReplyOptions options{request.content.headers, request.status};
-  host_->node.async_reply(asked.mapped(), to_payload(request.content.payload), std::move(options),
-                          ends(id, [id](ControlSession& self) { self.send(id, control::Done{}); }));
+  add(id);
+  host_->node.async_reply(
+      asked.mapped(), to_payload(request.content.payload), std::move(options),
+      bound(id, [id, join = request.join, membership = std::weak_ptr(join->second.cancel),
+                 message = asked.mapped()](ControlSession& self, error_code error) {
+        self.end(id);
+        // Still owed: the client can try again, if it is the same membership.
+        const auto found = self.operations_.find(join);
+        if (error == errc::queue_full && found != self.operations_.end() &&
+            found->second.cancel == membership.lock())
+          self.keep_request(join, message);
+        if (error)
+          self.fail(id, error);
+        else
+          self.send(id, control::Done{});
+        self.update_reading();
+      }));
 }
 
 void ControlSession::handle(RequestId id, const control::Shutdown&) {

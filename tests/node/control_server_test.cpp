@@ -30,6 +30,7 @@ namespace control = wire::control;
 using namespace std::chrono_literals;
 
 constexpr auto patience = 60s;
+constexpr std::size_t mailbox_bytes_max = std::size_t{1} << 16;
 
 // One client, driven by frames.
 class TestClient {
@@ -97,6 +98,7 @@ class ControlServerTest : public testing::Test {
     spdlog::set_default_logger(std::move(logger));
     NodeOptions options;
     options.name = "alpha";
+    options.mailbox_bytes_max = mailbox_bytes_max;
     node.emplace(io.get_executor(), std::move(options));
     bool active = false;
     node->async_start([&](boost::system::error_code error) {
@@ -259,6 +261,29 @@ TEST_F(ControlServerTest, what_the_node_refuses_is_told) {
   EXPECT_FALSE(failure->text.empty());
   ASSERT_TRUE(ask<control::Failure>(*client, 2, control::Request{}));  // of a later version
   EXPECT_FALSE(client->closed);
+}
+
+TEST_F(ControlServerTest, a_reply_that_has_no_room_can_be_tried_again) {
+  serve();
+  auto member = connect();
+  auto asker = connect();
+  control::Join join{{"prices", ""}};
+  join.requests = 1;
+  ASSERT_TRUE(ask<control::Joined>(*member, 1, join));
+  control::Ask question;
+  question.group = {"prices", ""};
+  asker->send(1, question);
+  run_until([&] { return member->find<control::Message>(1); });
+  control::Reply reply;
+  reply.join = 1;
+  reply.request = member->find<control::Message>(1)->id;
+  reply.content.payload = Buffer::copy_of(std::string(mailbox_bytes_max + 1, 'x'));
+  ASSERT_TRUE(ask<control::Failure>(*member, 2, reply));
+  EXPECT_EQ(failure_of(*member, 2), static_cast<std::uint16_t>(errc::queue_full));
+  reply.content.payload = Buffer::copy_of("answer");
+  EXPECT_TRUE(ask<control::Done>(*member, 3, reply));
+  run_until([&] { return is_answered(*asker, 1); });
+  EXPECT_EQ(failure_of(*asker, 1), 0);
 }
 
 TEST_F(ControlServerTest, hanging_up_leaves_the_groups) {
