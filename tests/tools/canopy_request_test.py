@@ -150,6 +150,11 @@ class RequestTest(RingCase):
                                     str(DEADLINE_S))
             self.assertEqual(len(reply["payload"]), 1_000_000)
 
+    def test_the_output_is_whole_however_soon_a_command_ends(self):
+        with self.running(self.second, "reply", "--exec", "cat"):
+            for number in range(50):
+                self.assertEqual(self.request(f"{number}"), f"{number}\n")
+
     def test_a_command_that_fails_is_told_with_its_status(self):
         with self.running(self.second, "reply", "--exec", "echo no; exit 3", "--header", "k=v"):
             self.assertEqual(self.request("x", status=1), "")
