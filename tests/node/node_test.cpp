@@ -281,13 +281,15 @@ TEST_F(NodeTest, WhoJoinsCanHaveTheLastMessage) {
   Node& second = start("b");
   JoinOptions last;
   last.last = true;
+  PublishOptions to_all;  // the nodes have it, too, by then
+  to_all.ack = Ack::members;
   for (const GroupMode mode : {GroupMode::best_effort, GroupMode::ordered}) {
     const GroupName name{std::string("g-") + to_string(mode), ""};
     wait(first.async_create(name, mode, use_future));
     Subscription early = wait(second.async_join(name, last, use_future));
     EXPECT_TRUE(std::holds_alternative<NoLast>(wait(early.async_receive(1, use_future)).at(0)));
     wait(first.async_publish(name, Payload("old"), {}, use_future));
-    wait(first.async_publish(name, Payload("new"), {}, use_future));
+    wait(first.async_publish(name, Payload("new"), to_all, use_future));
     for (Node* node : {&first, &second}) {
       Subscription late = wait(node->async_join(name, last, use_future));
       const auto told = std::get<Message>(wait(late.async_receive(1, use_future)).at(0));
@@ -297,7 +299,7 @@ TEST_F(NodeTest, WhoJoinsCanHaveTheLastMessage) {
       const auto then = std::get<Message>(wait(late.async_receive(1, use_future)).at(0));
       EXPECT_EQ(then.payload.view(), "next");
       EXPECT_FALSE(then.last);
-      wait(first.async_publish(name, Payload("new"), {}, use_future));
+      wait(first.async_publish(name, Payload("new"), to_all, use_future));
     }
   }
 }

@@ -38,7 +38,9 @@ constexpr milliseconds down_time{1000};
 
 class OrderedTest : public testing::Test {
  protected:
-  OrderedTest() : cluster_({"--digit-bits", "2", "--leaf-set", "4"}) {}
+  // Without path collapse, which would leave few forwarders to kill.
+  OrderedTest()
+      : cluster_({"--digit-bits", "2", "--leaf-set", "4", "--scribe-path-collapse=false"}) {}
 
   void grow(wire::GroupMode mode) {
     ASSERT_NO_FATAL_FAILURE(start());
