@@ -21,6 +21,8 @@
 #include <algorithm>
 #include <vector>
 
+#include <canopy/error.hpp>
+
 #include "scribe/core.hpp"
 #include "scribe/deadline_set.hpp"
 #include "scribe/operations.hpp"

@@ -12,6 +12,7 @@
 
 #include "base/peer.hpp"
 #include "base/time.hpp"
+#include "scribe/access_control.hpp"
 #include "wire/scribe_messages.hpp"
 
 namespace canopy::scribe {
