@@ -4,22 +4,18 @@
 
 namespace canopy::scribe {
 
-namespace {
-
-bool listed(const wire::Peers& peers, PeerRef peer) {
+bool is_among(const wire::Peers& peers, PeerRef peer) {
   return std::ranges::find(peers, peer) != peers.end();
 }
-
-}  // namespace
 
 SearchStep next_step(wire::Anycast& message, PeerRef self, PeerRef parent,
                      const wire::Peers& children_nearest_first, std::size_t visits_max) {
   SearchStep step;
-  if (!listed(message.visited, self)) message.visited.push_back(self);
+  if (!is_among(message.visited, self)) message.visited.push_back(self);
 
   wire::Peers found;  // nearest first
   const auto note = [&](PeerRef peer) {
-    if (listed(message.visited, peer) || listed(message.to_visit, peer)) return;
+    if (is_among(message.visited, peer) || is_among(message.to_visit, peer)) return;
     if (message.visited.size() + message.to_visit.size() + found.size() >= visits_max) {
       step.cut_short = true;
       return;

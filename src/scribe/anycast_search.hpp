@@ -12,6 +12,8 @@
 
 namespace canopy::scribe {
 
+bool is_among(const wire::Peers& peers, PeerRef peer);
+
 struct SearchStep {
   PeerRef next;            // empty: the search is over, without success
   bool cut_short = false;  // nodes were left out, for want of room in the message

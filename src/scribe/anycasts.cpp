@@ -19,10 +19,6 @@ constexpr int first_look_share = 16;   // of a retry interval
 constexpr int longest_look_share = 2;  // likewise
 constexpr std::size_t told_every = 8;  // nodes that a search has seen
 
-bool is_among(const wire::Peers& peers, PeerRef peer) {
-  return std::ranges::find(peers, peer) != peers.end();
-}
-
 }  // namespace
 
 Anycasts::State::State(const Config& config)

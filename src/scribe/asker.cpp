@@ -6,6 +6,7 @@
 #include <canopy/error.hpp>
 
 #include "base/assert.hpp"
+#include "scribe/anycast_search.hpp"
 #include "scribe/anycasts.hpp"
 #include "scribe/dissemination.hpp"
 #include "scribe/group_name.hpp"
@@ -21,7 +22,7 @@ constexpr std::size_t replies_of_peer_max = 1'024;  // one for each of its subsc
 constexpr int silent_heartbeats_max = 4;
 
 void add_peer(wire::Peers& peers, PeerRef peer) {
-  if (std::ranges::find(peers, peer) == peers.end()) peers.push_back(peer);
+  if (!is_among(peers, peer)) peers.push_back(peer);
 }
 
 }  // namespace
@@ -113,8 +114,7 @@ void Asker::searched(std::uint64_t sequence, const AnycastOutcome& outcome) {
 }
 
 bool Asker::has_given_up(const Asked& asked, PeerRef member) {
-  const wire::Peers& passed_over = asked.message.passed_over;
-  return std::ranges::find(passed_over, member) != passed_over.end();
+  return is_among(asked.message.passed_over, member);
 }
 
 void Asker::has_taken(std::uint64_t sequence, Asked& asked, PeerRef member) {

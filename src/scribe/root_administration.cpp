@@ -111,11 +111,7 @@ boost::system::error_code Roots::remove(const wire::GroupChange& change) {
   record.state.created = false;
   record.state.access = nullptr;
   record.forget_at = core_.now() + core_.config.deletion_memory;
-  for (const PeerRef peer : core_.pastry.closest(change.group, core_.config.root_replicas)) {
-    if (peer == core_.self || is_leaving(peer)) continue;
-    transfers_.enqueue(peer, Purpose::replica, change.group, core_.now());
-  }
-  core_.wake_at(core_.now());
+  replicate(change.group, record);
   note_change(change.group);
   withdraw_deleted(change.group, record);
   return {};

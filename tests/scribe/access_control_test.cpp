@@ -239,6 +239,55 @@ TEST_F(AccessTest, WhoDoesNotAnswerANewListIsPutOutByItsParent) {
   EXPECT_EQ(net[stubborn].detachments, std::vector{make_error_code(errc::denied)});
 }
 
+TEST_F(AccessTest, AnAnswerThatGetsLostCostsAHolderOfTheTokenNothing) {
+  build(30);
+  wire::AccessList list = closed_to_all_but({});
+  list.join = holders(secret);
+  ASSERT_FALSE(net.create(others[0], prices, list).first);
+  for (std::size_t i = 0; i < 10; ++i) ASSERT_FALSE(net.join(others[i], prices, secret));
+  net.lost = [](PeerRef, PeerRef, const wire::Message& message) {
+    return std::holds_alternative<wire::AccessClaim>(message);
+  };
+  list.join.peers.push_back(net.table().id(others[12]));
+  ASSERT_FALSE(net.set_access(others[0], prices, list));
+  net.run_for(500ms);
+  net.lost = nullptr;
+  net.run_for(10s);
+  EXPECT_EQ(net.members(group).size(), 10u);
+  for (std::size_t i = 0; i < 10; ++i) EXPECT_TRUE(net[others[i]].detachments.empty());
+  expect_sound();
+}
+
+TEST_F(AccessTest, AnOlderJoinThatComesLateCostsAHolderOfTheTokenNothing) {
+  build(30);
+  wire::AccessList list;
+  list.join = holders(secret);
+  ASSERT_FALSE(net.create(others[0], prices, list).first);
+  ASSERT_FALSE(net.join(others[1], prices, secret));
+  const PeerRef parent = net[others[1]].scribe().view(group)->parent;
+  ASSERT_TRUE(parent);
+  wire::GroupJoin late;
+  late.group = group;
+  late.name = prices;
+  late.child = others[1];
+  late.claim = wire::Claim::member;
+  net[parent].peer->receive(others[1], late);
+  net.run_for(1s);
+  EXPECT_EQ(net.members(group), std::vector{others[1]});
+  EXPECT_TRUE(net[others[1]].detachments.empty());
+}
+
+TEST_F(AccessTest, ARootThatWasStoppedLooksWhetherItIsOneWhenAListIsToBeChanged) {
+  build(30);
+  ASSERT_FALSE(net.create(others[0], prices, closed_to_all_but({others[1]})).first);
+  net.hang(root());
+  net.run_for(800ms);
+  net.wake_up(root());
+  net.run_for(2s);
+  EXPECT_FALSE(net.set_access(others[0], prices, closed_to_all_but({others[2]})));
+  EXPECT_FALSE(net.join(others[2], prices));
+}
+
 // As when parts of the ring that were apart meet again.
 TEST_F(AccessTest, OfListsThatWereChangedApartTheStricterHoldsEverywhere) {
   build(30);
