@@ -280,10 +280,7 @@ TEST_F(AccessTest, AnOlderJoinThatComesLateCostsAHolderOfTheTokenNothing) {
 TEST_F(AccessTest, ARootThatWasStoppedLooksWhetherItIsOneWhenAListIsToBeChanged) {
   build(30);
   ASSERT_FALSE(net.create(others[0], prices, closed_to_all_but({others[1]})).first);
-  net.hang(root());
-  net.run_for(800ms);
-  net.wake_up(root());
-  net.run_for(2s);
+  static_cast<pastry::Application&>(net[root()].scribe()).stalled();
   EXPECT_FALSE(net.set_access(others[0], prices, closed_to_all_but({others[2]})));
   EXPECT_FALSE(net.join(others[2], prices));
 }
