@@ -22,7 +22,8 @@ struct Config {
   bool maintenance = true;
 
   Duration heartbeat_interval = 1s;  // T_ls, to the left neighbour
-  Duration probe_timeout = 500ms;    // T_o
+  Duration lease = 2s;             // longer than T_ls and an answer that has to be asked for again
+  Duration probe_timeout = 500ms;  // T_o
   unsigned probe_retries = 2;
   Duration hop_ack_timeout_min = 50ms;   // floor and ceiling of the per-hop
   Duration hop_ack_timeout_max = 500ms;  // retransmission time

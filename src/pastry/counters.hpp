@@ -18,7 +18,8 @@ struct Counters {
   std::uint64_t unacked_hops = 0;     // sent without asking for an ack: the table was full
   std::uint64_t hop_limit_drops = 0;
   std::uint64_t undelivered_drops = 0;  // too many silent hops, or nobody left to go to
-  std::uint64_t held = 0;               // waited here for activation
+  std::uint64_t held = 0;               // waited here for activation or a lease
+  std::uint64_t lease_waits = 0;        // of these, for a lease; again each time it is looked at
   std::uint64_t held_drops = 0;         // no room to wait
 
   // Failure detection

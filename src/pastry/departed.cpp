@@ -5,14 +5,22 @@
 namespace canopy::pastry {
 
 void Departed::add(PeerRef peer, bool said_goodbye, MonoTime now) {
-  remove(peer);
   if (size_max_ == 0) return;
+  const auto known = std::ranges::find(peers_, peer, &Entry::peer);
+  if (known != peers_.end()) {
+    known->said_goodbye |= said_goodbye;
+    return;
+  }
   if (peers_.size() == size_max_) peers_.erase(peers_.begin());
   peers_.push_back({peer, said_goodbye, now});
 }
 
 void Departed::remove(PeerRef peer) {
   std::erase_if(peers_, [peer](const Entry& entry) { return entry.peer == peer; });
+}
+
+bool Departed::contains(PeerRef peer) const noexcept {
+  return std::ranges::any_of(peers_, [peer](const Entry& entry) { return entry.peer == peer; });
 }
 
 bool Departed::in_quarantine(PeerRef peer, MonoTime now) const noexcept {

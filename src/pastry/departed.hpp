@@ -23,10 +23,12 @@ class Departed {
   Departed(std::size_t size_max, Duration quarantine, Duration memory)
       : size_max_(size_max), quarantine_(quarantine), memory_(memory) {}
 
+  // Who is in already stays as long as from the first time.
   void add(PeerRef peer, bool said_goodbye, MonoTime now);
   // The peer is alive.
   void remove(PeerRef peer);
 
+  bool contains(PeerRef peer) const noexcept;
   bool in_quarantine(PeerRef peer, MonoTime now) const noexcept;
   // Those in quarantine, oldest first.
   std::vector<PeerRef> in_quarantine(MonoTime now) const;

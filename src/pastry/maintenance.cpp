@@ -61,7 +61,7 @@ void Maintenance::compare_leaf_sets() {
     leaf_lost();
   }
   if (const PeerRef lost = state_.departed.pick(random, state_.now())) {
-    prober_.probe(lost, goal::leaves);
+    prober_.try_once(lost);
   }
 }
 

@@ -12,6 +12,7 @@ namespace canopy::pastry {
 namespace {
 
 constexpr std::size_t rows_max = 64;  // that a JOIN carries
+constexpr int lease_margin = 20;      // clocks may differ by one part in as many
 
 }  // namespace
 
@@ -125,6 +126,7 @@ void Pastry::admit_leaf(PeerRef peer) {
   const Id& id = state_.id(peer);
   const bool there = static_cast<bool>(state_.leaves.find(id));
   if (!there && state_.leaves.full()) state_.met_beyond_leaves = true;
+  takeovers_.remove(id);
   if (!state_.leaves.insert(peer, id)) return;
   state_.proximity.track(peer, state_.now());
   leaf_set_changed_ = true;
@@ -181,7 +183,15 @@ void Pastry::drop(PeerRef peer, Loss loss) {
   const Id id = state_.id(peer);
   const bool was_full = state_.leaves.full();
   const bool was_watched = state_.leaves.right() == peer;
+  const bool was_neighbor = was_watched || state_.leaves.left() == peer;
+  const auto silence = state_.proximity.silence(peer, state_.now());
+  const bool known_gone = state_.departed.contains(peer);
   const bool was_leaf = state_.leaves.remove(peer);
+  if (loss != Loss::failed) {
+    takeovers_.remove(id);
+  } else if (!known_gone) {
+    await_lease(peer, was_neighbor, silence);
+  }
   state_.met_beyond_leaves = false;
   const bool was_entry = state_.table.remove(peer, id);
   state_.neighborhood.remove(peer);
@@ -199,6 +209,14 @@ void Pastry::drop(PeerRef peer, Loss loss) {
   finish_help(peer);
   for (HopAcks::Pending& pending : acks_.take(peer)) send_again(std::move(pending));
   application_.peer_failed(peer);
+}
+
+// One that could still be a neighbour of nobody here is none of this node's business.
+void Pastry::await_lease(PeerRef lost, bool was_neighbor, std::optional<Duration> silence) {
+  const Id& id = state_.id(lost);
+  if (!state_.config.maintenance || !state_.leaves.would_take(id)) return;
+  const MonoTime heard = was_neighbor && silence ? state_.now() - *silence : state_.now();
+  takeovers_.add(id, heard + state_.config.lease + state_.config.lease / lease_margin);
 }
 
 // Asks the live extreme of the side that lost a leaf for its leaf set. Who

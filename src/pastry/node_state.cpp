@@ -38,18 +38,6 @@ std::uint32_t NodeState::next_nonce() noexcept {
   return last_nonce_;
 }
 
-void NodeState::send(PeerRef to, wire::Message message) {
-  if (to == leaves.left()) {
-    told_ = to;
-    told_at_ = now();
-  }
-  env.send(to, std::move(message));
-}
-
-MonoTime NodeState::left_told_at() const noexcept {
-  return told_ == leaves.left() ? told_at_ : MonoTime::min();
-}
-
 bool NodeState::holds(PeerRef peer) const {
   return leaves.contains(peer) || table.contains(peer, id(peer)) || neighborhood.contains(peer);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "base/peer.hpp"
 #include "pastry/config.hpp"
@@ -29,10 +30,7 @@ struct NodeState {
   // Numbers requests, so that answers can be told apart. Never 0.
   std::uint32_t next_nonce() noexcept;
 
-  // Sends, and remembers what was said to the left neighbour: it watches this
-  // node and needs no heartbeat then.
-  void send(PeerRef to, wire::Message message);
-  MonoTime left_told_at() const noexcept;
+  void send(PeerRef to, wire::Message message) { env.send(to, std::move(message)); }
 
   // Whether any of the three sets holds the peer.
   bool holds(PeerRef peer) const;
@@ -73,8 +71,6 @@ struct NodeState {
 
  private:
   std::uint32_t last_nonce_;
-  PeerRef told_;
-  MonoTime told_at_ = MonoTime::min();
 };
 
 }  // namespace canopy::pastry

@@ -8,6 +8,7 @@
 #include <canopy/error.hpp>
 
 #include "pastry/body_peers.hpp"
+#include "pastry/planted_bug.hpp"
 #include "pastry/turn.hpp"
 #include "wire/codec.hpp"
 
@@ -33,7 +34,7 @@ Pastry::Pastry(const Config& config, PeerRef self, wire::Env& env, Application& 
       prober_(state_),
       router_(state_, prober_),
       acks_(state_),
-      detector_(state_, prober_),
+      leases_(state_, prober_),
       measurer_(state_, prober_),
       table_repair_(state_, measurer_),
       maintenance_(state_, prober_, measurer_),
@@ -170,6 +171,11 @@ void Pastry::arrive(PeerRef from, wire::Routed message) {
     help_join(message);
     return;
   }
+  if (!may_act(message.key)) {
+    ++state_.counters.lease_waits;
+    hold(from, std::move(message));
+    return;
+  }
   ++state_.counters.delivered;
   if (const auto* trace = std::get_if<wire::RouteTrace>(message.body.get())) {
     answer_trace(*trace);
@@ -235,6 +241,19 @@ void Pastry::send_again(HopAcks::Pending pending) {
   }
 }
 
+bool Pastry::may_act(const Id& key) {
+  if (!state_.active) return false;
+  if constexpr (planted_bug == PlantedBug::lease_not_waited_for) return true;
+  return !takeovers_.wait_for(key, state_.self_id, state_.now()) && leases_.held();
+}
+
+// Whether it would be held here.
+bool Pastry::must_wait(const wire::Routed& message) {
+  if (!state_.active) return true;
+  if (is_join(message) || (takeovers_.empty() && leases_.held())) return false;
+  return !next_hop(message).peer && !may_act(message.key);
+}
+
 void Pastry::hold(PeerRef from, wire::Routed message) {
   const std::size_t bytes = wire::size_estimate(*message.body);
   if (!held_room_.has_room_for(bytes)) {
@@ -247,6 +266,7 @@ void Pastry::hold(PeerRef from, wire::Routed message) {
 }
 
 void Pastry::release_held() {
+  if (held_.empty()) return;
   for (Held& held : std::exchange(held_, {})) {
     held_room_.give_back(wire::size_estimate(*held.message.body));
     pass_on(held.from, std::move(held.message));
@@ -372,21 +392,23 @@ void Pastry::tick() {
   }
   table_repair_.tick();
   if (state_.active && state_.config.maintenance) {
-    detector_.tick();
+    waits_ended_ |= takeovers_.expire(state_.now());
+    leases_.tick();
     maintenance_.tick();
   }
   if (inspection_) inspection_->traces.tick();
   for_each_walk([](RingWalk& walk) { walk.tick(); });
 }
 
-MonoTime Pastry::deadline() const {
+MonoTime Pastry::deadline() {
   if (departed_) return acks_.deadline();
   MonoTime earliest = std::min(
       {prober_.deadline(), acks_.deadline(), table_repair_.deadline(), helper_.deadline()});
   if (joiner_) earliest = std::min(earliest, joiner_->deadline());
   if (newcomer_) earliest = std::min(earliest, newcomer_->deadline());
   if (state_.active && state_.config.maintenance) {
-    earliest = std::min({earliest, detector_.deadline(), maintenance_.deadline()});
+    earliest =
+        std::min({earliest, leases_.deadline(), takeovers_.deadline(), maintenance_.deadline()});
   }
   if (inspection_) {
     earliest = std::min(earliest, inspection_->traces.deadline());
@@ -408,7 +430,7 @@ void Pastry::notice_stall() {
   prober_.start_over();
   acks_.start_over();
   if (!state_.active || !config.maintenance) return;
-  detector_.start_over();
+  leases_.start_over();
   application_.stalled();
   if (slept > config.heartbeat_interval + config.probe_timeout) probe_all_leaves();
 }
@@ -430,8 +452,12 @@ void Pastry::settle() {
       if (const auto reason = joiner_->take_stall()) application_.join_stalled(*reason);
     }
   }
-  while (std::exchange(leaf_set_changed_, false)) {
-    if (state_.active) application_.leaf_set_changed();
+  waits_ended_ |= leases_.take_renewed();
+  while (leaf_set_changed_ || waits_ended_) {
+    leaf_set_changed_ = waits_ended_ = false;
+    if (!state_.active) continue;
+    application_.leaf_set_changed();
+    release_held();
   }
   arm();
 }

@@ -17,12 +17,12 @@
 #include "base/peer.hpp"
 #include "pastry/application.hpp"
 #include "pastry/config.hpp"
-#include "pastry/failure_detector.hpp"
 #include "pastry/hop_acks.hpp"
 #include "pastry/inspection.hpp"
 #include "pastry/join_helper.hpp"
 #include "pastry/joiner.hpp"
 #include "pastry/leaf_set.hpp"
+#include "pastry/leases.hpp"
 #include "pastry/maintenance.hpp"
 #include "pastry/measurer.hpp"
 #include "pastry/neighborhood_set.hpp"
@@ -32,6 +32,7 @@
 #include "pastry/router.hpp"
 #include "pastry/routing_table.hpp"
 #include "pastry/table_repair.hpp"
+#include "pastry/takeovers.hpp"
 #include "wire/env.hpp"
 
 namespace canopy::pastry {
@@ -60,6 +61,10 @@ class Pastry {
   // The next hop from here for a key; empty if this node is the root.
   PeerRef next_hop(const Id& key) const;
   bool is_root(const Id& key) const { return !next_hop(key); }
+  // Whether this node, if it is the root, may act as such now: it holds its
+  // neighbours' leases, and nobody closer that it gave up may still act.
+  // Application::leaf_set_changed tells when that may have become so.
+  bool may_act(const Id& key);
   // The k nodes of leaf set and self that are closest to the key, closest first.
   wire::Peers closest(const Id& key, std::size_t k) const;
 
@@ -133,7 +138,7 @@ class Pastry {
   void notice_stall();
   void settle();
   void arm();
-  MonoTime deadline() const;
+  MonoTime deadline();
 
   // Routing
   void start_route(PeerRef first_hop, const Id& key, wire::RoutedBody body);
@@ -145,6 +150,7 @@ class Pastry {
   void send_again(HopAcks::Pending pending);
   void hold(PeerRef from, wire::Routed message);
   void release_held();
+  bool must_wait(const wire::Routed& message);
 
   // Membership
   bool member() const noexcept;
@@ -164,6 +170,7 @@ class Pastry {
   void welcome(PeerRef from);
   void on_measured(PeerRef peer, Duration round_trip);
   void drop(PeerRef peer, Loss loss);
+  void await_lease(PeerRef lost, bool was_neighbor, std::optional<Duration> silence);
   void repair_leaf_set(const Id& lost, bool was_full, bool was_watched);
   void compare_with(PeerRef peer, const wire::Peers& its_leaves);
   Inspection& inspection();
@@ -190,7 +197,8 @@ class Pastry {
   Router router_;
   HopAcks acks_;
   SeenHops seen_hops_;
-  FailureDetector detector_;
+  Leases leases_;
+  Takeovers takeovers_;
   Measurer measurer_;
   TableRepair table_repair_;
   Maintenance maintenance_;
@@ -204,6 +212,7 @@ class Pastry {
   unsigned depth_ = 0;  // of calls within calls
   bool departed_ = false;
   bool leaf_set_changed_ = false;  // and the application does not know yet
+  bool waits_ended_ = false;       // held messages may be delivered now
   bool announce_failure_ = false;  // of a watched peer, to all leaves
   MonoTime wake_ = never;          // what Env was asked for last
 };

@@ -58,6 +58,12 @@ void Prober::probe(PeerRef peer, Goals goals) {
   send(added);
 }
 
+void Prober::try_once(PeerRef peer) {
+  if (find(peer) != nullptr) return;
+  probe(peer, goal::leaves);
+  pending_.back().tries = static_cast<std::uint8_t>(state_.config.probe_retries + 1);
+}
+
 void Prober::probe_with_news(PeerRef peer) {
   Pending* known = find(peer);
   if (known == nullptr || (known->goals & goal::leaves) == 0) {

@@ -32,7 +32,9 @@ class Prober {
 
   // Probes the peer, or adds to what an outstanding probe is for.
   void probe(PeerRef peer, Goals goals);
-  // The same for leaf sets, but sent in any case: there is news to tell, which a
+  // For leaf sets, without repeats: a peer that has probably gone for good.
+  void try_once(PeerRef peer);
+  // For leaf sets, but sent in any case: there is news to tell, which a
   // probe that is outstanding already did not carry.
   void probe_with_news(PeerRef peer);
 

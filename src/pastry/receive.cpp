@@ -19,12 +19,14 @@ class Pastry::Receiver {
  public:
   Receiver(Pastry& pastry, PeerRef from) : pastry_(pastry), from_(from) {}
 
-  void operator()(wire::Heartbeat&) {
+  void operator()(wire::Heartbeat& heartbeat) {
     pastry_.welcome(from_);
-    // A leaf that takes this node for its left neighbour, and is wrong, does
-    // not know who is between.
+    pastry_.leases_.on_heartbeat(from_, heartbeat);
+    // A leaf that takes this node for its neighbour, and is wrong, does not know
+    // who is between.
     const LeafSet& leaves = pastry_.state_.leaves;
-    if (pastry_.state_.active && leaves.right() != from_ && leaves.contains(from_)) {
+    const bool neighbor = leaves.left() == from_ || leaves.right() == from_;
+    if (pastry_.state_.active && !neighbor && leaves.contains(from_)) {
       pastry_.prober_.probe(from_, goal::leaves);
     }
   }
@@ -94,7 +96,8 @@ void Pastry::on_routed(PeerRef from, wire::Routed message) {
     return;
   }
   if (message.hop_id != 0) {
-    const bool room = state_.active || held_room_.has_room_for(wire::size_estimate(*message.body));
+    const bool room =
+        !must_wait(message) || held_room_.has_room_for(wire::size_estimate(*message.body));
     if (!room) {
       ++state_.counters.held_drops;  // unacked: it looks for another way
       return;
@@ -171,6 +174,8 @@ void Pastry::on_leaf_probe(PeerRef from, const wire::LeafProbe& probe) {
   // Only members ask, and only who is none answers with an empty leaf set.
   if (!probe.reply || probe.active || !probe.leaves.empty()) {
     admit_leaf(from);
+    if (round_trip) leases_.answered(from, state_.now() - *round_trip);
+    if (!probe.reply && !probe.active) leases_.met_newcomer(from);
     const std::uint32_t distance = state_.proximity.distance(from);
     if (distance != unknown_distance) {
       state_.offer_measured(from);
@@ -180,7 +185,13 @@ void Pastry::on_leaf_probe(PeerRef from, const wire::LeafProbe& probe) {
   }
   if (probe.active && helper_.current() == from) finish_help(from);
   for (const PeerRef failed : probe.failed) {
-    if (state_.holds(failed)) prober_.probe(failed, goal::life);
+    if constexpr (planted_bug == PlantedBug::eviction_by_hearsay) {
+      drop(failed, Loss::failed);
+    } else if (state_.holds(failed)) {
+      prober_.probe(failed, goal::life);
+    } else if (!state_.active) {
+      await_lease(failed, false, std::nullopt);
+    }
   }
   consider_leaves(probe.leaves);
   if (!probe.reply) {

@@ -6,8 +6,15 @@
 
 namespace canopy::wire::detail {
 
-overlay::Heartbeat to_proto(Writer&, const Heartbeat&) { return {}; }
-Heartbeat from_proto(Reader&, const overlay::Heartbeat&) { return {}; }
+overlay::Heartbeat to_proto(Writer&, const Heartbeat& from) {
+  overlay::Heartbeat to;
+  to.set_number(from.number);
+  to.set_echo(from.echo);
+  return to;
+}
+Heartbeat from_proto(Reader&, const overlay::Heartbeat& from) {
+  return {.number = from.number(), .echo = from.echo()};
+}
 
 overlay::Probe to_proto(Writer&, const Probe& from) {
   overlay::Probe to;

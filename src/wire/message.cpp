@@ -54,7 +54,7 @@ std::size_t size_of(const std::vector<GroupState>& states) noexcept {
 
 // What each type has beside the frame. Group ids count as numbers where links
 // intern them.
-std::size_t content_size(const Heartbeat&) noexcept { return 0; }
+std::size_t content_size(const Heartbeat&) noexcept { return 2 * number_bytes; }
 std::size_t content_size(const Probe&) noexcept { return number_bytes; }
 std::size_t content_size(const ProbeReply&) noexcept { return number_bytes; }
 std::size_t content_size(const DistanceReport&) noexcept { return number_bytes; }

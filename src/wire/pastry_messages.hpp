@@ -22,8 +22,12 @@ struct TableRow {
   Peers peers = {};
 };
 
-// "I am alive", where no other traffic says so.
-struct Heartbeat {};
+// Between neighbours on the ring: "I am alive". One with a number asks for a lease,
+// one that echoes the receiver's number grants it.
+struct Heartbeat {
+  std::uint32_t number = 0;  // 0: wants no answer
+  std::uint32_t echo = 0;    // 0: answers none
+};
 
 // Liveness and distance: the answer echoes the nonce.
 struct Probe {

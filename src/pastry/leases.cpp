@@ -1,0 +1,131 @@
+#include "pastry/leases.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace canopy::pastry {
+
+void Leases::look_at_neighbors() {
+  const PeerRef left = state_.leaves.left();
+  const PeerRef right = state_.leaves.right() == left ? PeerRef() : state_.leaves.right();
+  if (left_.peer == left && right_.peer == right) return;
+  const Neighbor before[] = {left_, right_};
+  const auto taken_over = [&before](PeerRef peer) {
+    for (const Neighbor& known : before) {
+      if (peer && known.peer == peer) return known;
+    }
+    return Neighbor{peer, std::nullopt, 0, {}};
+  };
+  left_ = taken_over(left);
+  right_ = taken_over(right);
+  renewed_ = true;  // there may be fewer to wait for
+}
+
+Leases::Neighbor* Leases::find(PeerRef peer) noexcept {
+  if (!peer) return nullptr;
+  look_at_neighbors();
+  if (left_.peer == peer) return &left_;
+  return right_.peer == peer ? &right_ : nullptr;
+}
+
+bool Leases::valid(const Neighbor& neighbor) const {
+  if (!neighbor.peer) return true;
+  return neighbor.since && state_.now() < *neighbor.since + state_.config.lease;
+}
+
+// No need to ask for it yet when there is an occasion.
+bool Leases::fresh(const Neighbor& neighbor) const {
+  return neighbor.since && state_.now() - *neighbor.since <= state_.config.heartbeat_interval / 2;
+}
+
+bool Leases::held() {
+  if (!state_.config.maintenance) return true;
+  look_at_neighbors();
+  return valid(left_) && valid(right_);
+}
+
+// --- Being told ---
+
+void Leases::renew(Neighbor& neighbor, MonoTime since) {
+  renewed_ |= !valid(neighbor);
+  neighbor.since = neighbor.since ? std::max(*neighbor.since, since) : since;
+  neighbor.number = 0;
+}
+
+void Leases::met_newcomer(PeerRef peer) {
+  Neighbor* neighbor = find(peer);
+  if (neighbor != nullptr && !neighbor->since) renew(*neighbor, state_.now());
+}
+
+void Leases::answered(PeerRef peer, MonoTime sent) {
+  if (Neighbor* neighbor = find(peer)) renew(*neighbor, sent);
+}
+
+// Whoever is not in the leaf set is granted nothing.
+void Leases::on_heartbeat(PeerRef from, const wire::Heartbeat& heartbeat) {
+  Neighbor* neighbor = find(from);
+  if (neighbor != nullptr && heartbeat.echo != 0 && heartbeat.echo == neighbor->number) {
+    renew(*neighbor, neighbor->sent);
+  }
+  if (heartbeat.number == 0 || !state_.leaves.contains(from)) return;
+  // An own one that is under way is not overtaken: two that ask each other at once
+  // would go on for ever.
+  const bool aging = neighbor != nullptr && neighbor->number == 0 && !fresh(*neighbor);
+  if (aging && state_.active) {
+    ask(*neighbor, heartbeat.number);
+  } else {
+    state_.send(from, wire::Heartbeat{0, heartbeat.number});
+  }
+}
+
+bool Leases::take_renewed() noexcept { return std::exchange(renewed_, false); }
+
+void Leases::start_over() {
+  for (Neighbor* neighbor : {&left_, &right_}) neighbor->number = 0;
+}
+
+// --- Asking ---
+
+void Leases::ask(Neighbor& neighbor, std::uint32_t echo) {
+  neighbor.number = state_.next_nonce();
+  neighbor.sent = state_.now();
+  ++state_.counters.heartbeats_sent;
+  state_.send(neighbor.peer, wire::Heartbeat{neighbor.number, echo});
+}
+
+// The right neighbour asks by itself, and is asked in turn then.
+Duration Leases::age_allowed(const Neighbor& neighbor) const {
+  const Config& config = state_.config;
+  return &neighbor == &left_ ? config.heartbeat_interval
+                             : config.heartbeat_interval + config.probe_timeout;
+}
+
+MonoTime Leases::due(const Neighbor& neighbor) const {
+  if (!neighbor.peer) return never;
+  if (neighbor.number != 0) {
+    if (prober_.pending(neighbor.peer, goal::life | goal::leaves)) return never;
+    const Duration timeout = state_.config.probe_timeout;
+    return neighbor.sent + state_.proximity.timeout(neighbor.peer, timeout, 4 * timeout);
+  }
+  return neighbor.since ? *neighbor.since + age_allowed(neighbor) : state_.now();
+}
+
+void Leases::tick() {
+  look_at_neighbors();
+  for (Neighbor* neighbor : {&left_, &right_}) {
+    if (due(*neighbor) > state_.now()) continue;
+    if (neighbor->number == 0) {
+      ask(*neighbor, 0);
+    } else {
+      neighbor->sent = state_.now();
+      prober_.probe(neighbor->peer, goal::life | goal::leaves);
+    }
+  }
+}
+
+MonoTime Leases::deadline() {
+  look_at_neighbors();
+  return std::min(due(left_), due(right_));
+}
+
+}  // namespace canopy::pastry

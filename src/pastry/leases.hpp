@@ -1,0 +1,72 @@
+// What lets a node act as root: leases from both its neighbours on the ring.
+//
+// A lease is a neighbour's promise not to take over this node's part of the ring
+// for `Config::lease`, even if it gives this node up. It counts from the sending
+// of a message that the neighbour has answered since; the neighbour counts from
+// when it heard from this node last, which is later. So whoever is given up
+// wrongly stops acting, or has been taken back, before anybody acts in its place;
+// a node whose process was stopped finds its leases run out and asks again first.
+// Against a partition leases do not help: each side evicts the other.
+//
+// Heartbeats carry the leases: one with a number asks for one, the answer echoes the
+// number and, if the answerer's own lease from the asker ages, asks in turn; a third
+// one echoes that. The left neighbour is asked every T_ls and the right one usually
+// asks by itself. Whoever does not answer is probed: so both neighbours of a dead
+// node find out. Probes of leaf sets that are answered renew leases, too.
+// A part of a node.
+#pragma once
+
+#include <optional>
+
+#include "pastry/node_state.hpp"
+#include "pastry/prober.hpp"
+
+namespace canopy::pastry {
+
+class Leases {
+ public:
+  Leases(NodeState& state, Prober& prober) : state_(state), prober_(prober) {}
+
+  // Whether this node may act as root: both neighbours' leases are valid, or it is alone.
+  bool held();
+
+  // --- What is told of ---
+  // A newcomer that is not active yet: it acts for nobody for now.
+  void met_newcomer(PeerRef peer);
+  void on_heartbeat(PeerRef from, const wire::Heartbeat& heartbeat);
+  // The peer, which has this node in its leaf set, has answered what was sent then.
+  void answered(PeerRef peer, MonoTime sent);
+  // Whether one that had run out was renewed since this was asked last.
+  bool take_renewed() noexcept;
+  // This process slept: nobody is to blame for silence.
+  void start_over();
+
+  // Asks for what is due, and probes who has not answered.
+  void tick();
+  MonoTime deadline();
+
+ private:
+  struct Neighbor {
+    PeerRef peer;
+    std::optional<MonoTime> since;  // the lease; none yet
+    std::uint32_t number = 0;       // of the heartbeat that awaits its echo, or 0
+    MonoTime sent{};                // when that one was, or the peer was probed
+  };
+
+  void look_at_neighbors();
+  Neighbor* find(PeerRef peer) noexcept;
+  bool valid(const Neighbor& neighbor) const;
+  bool fresh(const Neighbor& neighbor) const;
+  Duration age_allowed(const Neighbor& neighbor) const;
+  MonoTime due(const Neighbor& neighbor) const;
+  void ask(Neighbor& neighbor, std::uint32_t echo);
+  void renew(Neighbor& neighbor, MonoTime since);
+
+  NodeState& state_;
+  Prober& prober_;
+  Neighbor left_;
+  Neighbor right_;  // none in a ring of two: the left one is both
+  bool renewed_ = false;
+};
+
+}  // namespace canopy::pastry

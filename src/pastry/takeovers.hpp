@@ -1,0 +1,44 @@
+// Parts of the ring whose owners this node has given up, but which may still act:
+// until the leases that they hold have run out, nobody takes their place.
+//
+// The owner's lease from this node counts from before it was heard from last. One
+// that was not a neighbour has its leases from others, which this node has to hold
+// for dead as well to come next: until it gives the last of them up, they may have
+// granted a lease.
+// A plain value, not thread-safe. Bounded: the first to run out are forgotten first.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "base/id.hpp"
+#include "base/time.hpp"
+
+namespace canopy::pastry {
+
+class Takeovers {
+ public:
+  void add(const Id& owner, MonoTime until);
+  // The owner is back, or said goodbye.
+  void remove(const Id& owner);
+
+  // Whether somebody that is closer to the key than `self` may still act for it.
+  bool wait_for(const Id& key, const Id& self, MonoTime now) const noexcept;
+  bool empty() const noexcept { return waiting_.empty(); }
+
+  // When the next of them ends.
+  MonoTime deadline() const noexcept;
+  // Forgets those that have ended; true if there were any.
+  bool expire(MonoTime now);
+
+ private:
+  struct Wait {
+    Id owner;
+    MonoTime until;
+  };
+
+  std::vector<Wait> waiting_;
+};
+
+}  // namespace canopy::pastry
