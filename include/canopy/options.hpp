@@ -20,6 +20,7 @@ struct Tuning {
   using Time = std::optional<std::chrono::microseconds>;
 
   Time leaf_heartbeat;  // to the left neighbour on the ring
+  Time lease;           // that a neighbour there grants; longer than the heartbeat and an answer
   Time probe_timeout;   // of a peer that is asked whether it lives
   std::optional<unsigned> probe_retries;
   Time parent_heartbeat;                             // from a parent in a tree to its child

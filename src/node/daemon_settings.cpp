@@ -129,12 +129,22 @@ void declare_tuning(OptionTable& table, DaemonSettings& settings) {
   table.add("pastry.heartbeat", pastry.heartbeat_interval, "between signs of life to a neighbour")
       .range(10ms, 1h)
       .in_profile("wan", wan_pastry.heartbeat_interval);
+  table
+      .add("pastry.lease", pastry.lease,
+           "that a neighbour grants: so long it leaves a silent peer's keys alone")
+      .range(10ms, 1h)
+      .in_profile("wan", wan_pastry.lease);
   table.add("pastry.probe-timeout", pastry.probe_timeout, "for the answer to a probe")
       .range(10ms, 1h)
       .in_profile("wan", wan_pastry.probe_timeout);
   table.add("pastry.probe-retries", pastry.probe_retries, "before a silent peer is held for dead")
       .range(0, 10)
       .in_profile("wan", wan_pastry.probe_retries);
+  table.check([&pastry]() -> std::optional<std::string> {
+    if (pastry.lease >= pastry.heartbeat_interval + pastry.probe_timeout) return std::nullopt;
+    return "pastry.lease must be at least pastry.heartbeat and pastry.probe-timeout together: "
+           "it would run out before it is renewed";
+  });
   table.heading("scribe", "Trees");
   table.add("scribe.heartbeat", scribe.heartbeat_interval, "between a parent's signs of life")
       .range(10ms, 1h)
@@ -240,6 +250,7 @@ NodeOptions to_node_options(const DaemonSettings& settings) {
   options.leaf_set_size = settings.leaf_set_size;
   const scribe::OverlayConfig& overlay = settings.overlay;
   options.tuning.leaf_heartbeat = overlay.pastry.heartbeat_interval;
+  options.tuning.lease = overlay.pastry.lease;
   options.tuning.probe_timeout = overlay.pastry.probe_timeout;
   options.tuning.probe_retries = overlay.pastry.probe_retries;
   options.tuning.parent_heartbeat = overlay.scribe.heartbeat_interval;

@@ -25,6 +25,7 @@ scribe::OverlayConfig overlay_config(const NodeOptions& options) {
   config.pastry.walk_peers_max = options.walk_peers_max;
   const Tuning& tuning = options.tuning;
   set(config.pastry.heartbeat_interval, tuning.leaf_heartbeat);
+  set(config.pastry.lease, tuning.lease);
   set(config.pastry.probe_timeout, tuning.probe_timeout);
   set(config.pastry.probe_retries, tuning.probe_retries);
   set(config.scribe.heartbeat_interval, tuning.parent_heartbeat);

@@ -4,8 +4,8 @@ namespace canopy::pastry {
 
 Config Config::wan() {
   Config config;
-  config.heartbeat_interval = 15s;
-  config.lease = 24s;
+  config.heartbeat_interval = 17s;
+  config.lease = 26s;
   config.probe_timeout = 1s;
   config.probe_retries = 5;
   config.hop_ack_timeout_min = 100ms;

@@ -14,7 +14,7 @@ void Leases::look_at_neighbors() {
     for (const Neighbor& known : before) {
       if (peer && known.peer == peer) return known;
     }
-    return Neighbor{peer, std::nullopt, 0, {}};
+    return Neighbor{peer, std::nullopt, {}, 0, {}};
   };
   left_ = taken_over(left);
   right_ = taken_over(right);
@@ -30,7 +30,7 @@ Leases::Neighbor* Leases::find(PeerRef peer) noexcept {
 
 bool Leases::valid(const Neighbor& neighbor) const {
   if (!neighbor.peer) return true;
-  return neighbor.since && state_.now() < *neighbor.since + state_.config.lease;
+  return neighbor.since && state_.now() < *neighbor.since + neighbor.lease;
 }
 
 // No need to ask for it yet when there is an occasion.
@@ -46,36 +46,46 @@ bool Leases::held() {
 
 // --- Being told ---
 
-void Leases::renew(Neighbor& neighbor, MonoTime since) {
+void Leases::renew(Neighbor& neighbor, MonoTime since, Duration lease) {
   renewed_ |= !valid(neighbor);
   neighbor.since = neighbor.since ? std::max(*neighbor.since, since) : since;
+  neighbor.lease = std::min(lease, state_.config.lease);
   neighbor.number = 0;
 }
 
 void Leases::met_newcomer(PeerRef peer) {
   Neighbor* neighbor = find(peer);
-  if (neighbor != nullptr && !neighbor->since) renew(*neighbor, state_.now());
+  if (neighbor != nullptr && !neighbor->since) {
+    renew(*neighbor, state_.now(), state_.config.lease);
+  }
 }
 
 void Leases::answered(PeerRef peer, MonoTime sent) {
-  if (Neighbor* neighbor = find(peer)) renew(*neighbor, sent);
+  Neighbor* neighbor = find(peer);
+  if (neighbor != nullptr && neighbor->since) renew(*neighbor, sent, neighbor->lease);
 }
 
 // Whoever is not in the leaf set is granted nothing.
 void Leases::on_heartbeat(PeerRef from, const wire::Heartbeat& heartbeat) {
   Neighbor* neighbor = find(from);
   if (neighbor != nullptr && heartbeat.echo != 0 && heartbeat.echo == neighbor->number) {
-    renew(*neighbor, neighbor->sent);
+    renew(*neighbor, neighbor->sent, std::chrono::milliseconds(heartbeat.lease_ms));
   }
-  if (heartbeat.number == 0 || !state_.leaves.contains(from)) return;
-  // An own one that is under way is not overtaken: two that ask each other at once
-  // would go on for ever.
-  const bool aging = neighbor != nullptr && neighbor->number == 0 && !fresh(*neighbor);
-  if (aging && state_.active) {
-    ask(*neighbor, heartbeat.number);
-  } else {
-    state_.send(from, wire::Heartbeat{0, heartbeat.number});
+  if (heartbeat.number != 0 && state_.leaves.contains(from)) {
+    answer(from, neighbor, heartbeat.number);
   }
+}
+
+// An own heartbeat that is under way is not overtaken: two that ask each other at
+// once would go on for ever.
+void Leases::answer(PeerRef peer, Neighbor* asked, std::uint32_t number) {
+  const auto lease = std::chrono::duration_cast<std::chrono::milliseconds>(state_.config.lease);
+  wire::Heartbeat heartbeat{0, number, static_cast<std::uint32_t>(lease.count())};
+  if (state_.active && asked != nullptr && asked->number == 0 && !fresh(*asked)) {
+    heartbeat.number = begin(*asked);
+  }
+  ++state_.counters.heartbeats_sent;
+  state_.send(peer, heartbeat);
 }
 
 bool Leases::take_renewed() noexcept { return std::exchange(renewed_, false); }
@@ -86,11 +96,10 @@ void Leases::start_over() {
 
 // --- Asking ---
 
-void Leases::ask(Neighbor& neighbor, std::uint32_t echo) {
+std::uint32_t Leases::begin(Neighbor& neighbor) {
   neighbor.number = state_.next_nonce();
   neighbor.sent = state_.now();
-  ++state_.counters.heartbeats_sent;
-  state_.send(neighbor.peer, wire::Heartbeat{neighbor.number, echo});
+  return neighbor.number;
 }
 
 // The right neighbour asks by itself, and is asked in turn then.
@@ -115,7 +124,8 @@ void Leases::tick() {
   for (Neighbor* neighbor : {&left_, &right_}) {
     if (due(*neighbor) > state_.now()) continue;
     if (neighbor->number == 0) {
-      ask(*neighbor, 0);
+      ++state_.counters.heartbeats_sent;
+      state_.send(neighbor->peer, wire::Heartbeat{begin(*neighbor), 0, 0});
     } else {
       neighbor->sent = state_.now();
       prober_.probe(neighbor->peer, goal::life | goal::leaves);

@@ -6,6 +6,7 @@
 // when it heard from this node last, which is later. So whoever is given up
 // wrongly stops acting, or has been taken back, before anybody acts in its place;
 // a node whose process was stopped finds its leases run out and asks again first.
+// Each node grants for as long as its own configuration says.
 // Against a partition leases do not help: each side evicts the other.
 //
 // Heartbeats carry the leases: one with a number asks for one, the answer echoes the
@@ -49,6 +50,7 @@ class Leases {
   struct Neighbor {
     PeerRef peer;
     std::optional<MonoTime> since;  // the lease; none yet
+    Duration lease{};               // granted
     std::uint32_t number = 0;       // of the heartbeat that awaits its echo, or 0
     MonoTime sent{};                // when that one was, or the peer was probed
   };
@@ -59,8 +61,9 @@ class Leases {
   bool fresh(const Neighbor& neighbor) const;
   Duration age_allowed(const Neighbor& neighbor) const;
   MonoTime due(const Neighbor& neighbor) const;
-  void ask(Neighbor& neighbor, std::uint32_t echo);
-  void renew(Neighbor& neighbor, MonoTime since);
+  std::uint32_t begin(Neighbor& neighbor);
+  void answer(PeerRef peer, Neighbor* asked, std::uint32_t number);
+  void renew(Neighbor& neighbor, MonoTime since, Duration lease);
 
   NodeState& state_;
   Prober& prober_;

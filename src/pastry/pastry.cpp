@@ -20,8 +20,15 @@ bool contains(const wire::Peers& peers, PeerRef peer) {
   return std::find(peers.begin(), peers.end(), peer) != peers.end();
 }
 
+constexpr std::int64_t waited_max_ms = 1'000'000'000;  // more than anybody waits
+
 bool is_join(const wire::Routed& message) {
   return std::holds_alternative<wire::JoinRequest>(*message.body);
+}
+
+std::uint32_t waited_since(MonoTime since, MonoTime now) {
+  const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(now - since).count();
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(waited, 0, waited_max_ms));
 }
 
 constexpr std::size_t ring_walks_max = 16;  // at once
@@ -262,13 +269,14 @@ void Pastry::hold(PeerRef from, wire::Routed message) {
   }
   held_room_.take(bytes);
   ++state_.counters.held;
-  held_.push_back({from, std::move(message)});
+  held_.push_back({from, state_.now(), std::move(message)});
 }
 
 void Pastry::release_held() {
   if (held_.empty()) return;
   for (Held& held : std::exchange(held_, {})) {
     held_room_.give_back(wire::size_estimate(*held.message.body));
+    held.message.waited_ms += waited_since(held.since, state_.now());
     pass_on(held.from, std::move(held.message));
   }
 }

@@ -123,6 +123,7 @@ class Pastry {
  private:
   struct Held {
     PeerRef from;
+    MonoTime since;
     wire::Routed message;
   };
   struct Inspection {

@@ -8,6 +8,9 @@ namespace {
 
 // A peer that is heard from but answers no probe is asked this often anew.
 constexpr std::uint8_t rounds_max = 3;
+// A candidate that is but to be measured, because somebody named it, is dead more
+// often than not if it does not answer.
+constexpr unsigned stranger_tries_max = 2;
 
 }  // namespace
 
@@ -140,8 +143,12 @@ std::vector<PeerRef> Prober::expire() {
   std::vector<PeerRef> unanswered;  // alive all the same
   for (Pending& pending : pending_) {
     if (pending.deadline > now) continue;
-    if (pending.tries <= state_.config.probe_retries) {
+    const bool stranger = pending.goals == goal::distance && !state_.holds(pending.peer);
+    const unsigned tries_max = stranger ? stranger_tries_max : state_.config.probe_retries + 1;
+    if (pending.tries < tries_max) {
       send(pending);
+    } else if (stranger) {
+      unanswered.push_back(pending.peer);
     } else if (!pending.heard) {
       failed.push_back(pending.peer);
     } else if ((pending.goals & goal::leaves) != 0 && ++pending.rounds < rounds_max) {

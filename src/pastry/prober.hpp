@@ -3,7 +3,8 @@
 //
 // One probe a peer at a time; what is wanted of it adds up. A probe is sent
 // again when its timeout passes, and has failed when the last repeat was in
-// vain and nothing else came from the peer meanwhile. Only such a failure
+// vain and nothing else came from the peer meanwhile. Strangers that were but to be
+// measured are left alone sooner. Only such a failure
 // evicts a peer. While nothing proves that it lives, a peer that is probed for
 // its life, or that has let a first timeout pass, is a suspect.
 // A part of a node: sends by NodeState, is told of answers and of time.

@@ -221,7 +221,7 @@ void Roots::review() {
     RootRecord& record = *registry_.find(id);
     if (record.own) {
       review_own(id, record);
-    } else if (core_.pastry.is_root(id)) {
+    } else if (core_.pastry.is_root(id) && core_.pastry.may_act(id)) {
       if (record.offered) {
         serve(id, record, Start::takeover);
       } else {

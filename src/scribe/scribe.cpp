@@ -59,7 +59,8 @@ struct Scribe::Parts {
   void deliver_join(const wire::GroupJoin& join);
   void answer(const wire::RoutedBody& body, bool known);
   bool well_formed(const wire::Routed& message);
-  std::shared_ptr<const wire::RoutedBody> aged(std::shared_ptr<const wire::RoutedBody> body);
+  std::shared_ptr<const wire::RoutedBody> aged(const wire::Routed& message);
+  std::uint32_t left_of(std::uint32_t within_ms, PeerRef origin, std::uint32_t waited_ms);
 
   // --- Direct ones ---
   void on(PeerRef from, wire::Publish& m);
@@ -427,8 +428,8 @@ void Scribe::deliver(PeerRef from, const wire::Routed& message) {
   if (!parts_->well_formed(message)) return;
   if (parts_->core.departing) {
     parts_->core.pastry.hand_over(from, message);
-  } else {
-    parts_->deliver(*parts_->aged(message.body));
+  } else if (const auto body = parts_->aged(message)) {
+    parts_->deliver(*body);
   }
 }
 
@@ -481,15 +482,34 @@ bool Scribe::Parts::well_formed(const wire::Routed& message) {
   return fits;
 }
 
-// What a request says of time, where this process was stopped meanwhile.
-std::shared_ptr<const wire::RoutedBody> Scribe::Parts::aged(
-    std::shared_ptr<const wire::RoutedBody> body) {
-  const auto* publish = std::get_if<wire::Publish>(body.get());
-  if (!publish || publish->origin == core.self) return body;
-  const std::uint32_t left = core.left_of(publish->reply_within_ms);
-  if (left == publish->reply_within_ms) return body;
-  wire::Publish older = *publish;
-  older.reply_within_ms = left;
+std::uint32_t Scribe::Parts::left_of(std::uint32_t within_ms, PeerRef origin,
+                                     std::uint32_t waited_ms) {
+  const std::uint32_t left = origin == core.self ? within_ms : core.left_of(within_ms);
+  return left - std::min(left, waited_ms);
+}
+
+// What a request says of time, where this process was stopped meanwhile or the message
+// had to wait. Nothing if its sender waits no longer.
+std::shared_ptr<const wire::RoutedBody> Scribe::Parts::aged(const wire::Routed& message) {
+  wire::RoutedBody older;
+  if (const auto* publish = std::get_if<wire::Publish>(message.body.get())) {
+    const std::uint32_t left =
+        left_of(publish->reply_within_ms, publish->origin, message.waited_ms);
+    if (left == publish->reply_within_ms) return message.body;
+    older = *publish;
+    std::get<wire::Publish>(older).reply_within_ms = left;
+  } else if (const auto* anycast = std::get_if<wire::Anycast>(message.body.get())) {
+    const std::uint32_t left = left_of(anycast->within_ms, anycast->origin, message.waited_ms);
+    if (left == anycast->within_ms) return message.body;
+    if (left == 0) {
+      ++core.counters.anycasts_late;
+      return nullptr;
+    }
+    older = *anycast;
+    std::get<wire::Anycast>(older).within_ms = left;
+  } else {
+    return message.body;
+  }
   return std::make_shared<const wire::RoutedBody>(std::move(older));
 }
 
@@ -499,12 +519,10 @@ ForwardAction Scribe::Parts::forward(PeerRef from, wire::Routed& message, PeerRe
   if (std::holds_alternative<wire::GroupJoin>(*message.body)) {
     return forward_join(from, message, next_hop);
   }
-  message.body = aged(message.body);
+  message.body = aged(message);
+  if (!message.body) return ForwardAction::stop;
+  message.waited_ms = 0;
   const auto* anycast = std::get_if<wire::Anycast>(message.body.get());
-  if (anycast && anycasts.is_late(*anycast)) {
-    ++core.counters.anycasts_late;
-    return ForwardAction::stop;
-  }
   const Group* group = core.find(message.key);
   if (!group) return ForwardAction::proceed;
   if (group->standing() == Standing::root) {

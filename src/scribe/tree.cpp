@@ -264,7 +264,8 @@ void Tree::send_join(const Id& id) {
   Group* group = core_.find(id);
   CANOPY_ASSERT(group && group->standing() == Standing::joining);
   if (core_.departing) return;
-  if (core_.pastry.active() && core_.pastry.is_root(id)) {
+  const bool root = core_.pastry.active() && core_.pastry.is_root(id);
+  if (root && core_.pastry.may_act(id)) {
     join_timers_.cancel(id);
     roots_.become_root_of(id);
     return;
@@ -278,7 +279,8 @@ void Tree::send_join(const Id& id) {
                           core_.now() + core_.env.random().jittered(wait + patience, retry_jitter));
     core_.wake_at(join_timers_.next());
   }
-  if (!core_.pastry.active()) return;  // activated() goes on from here
+  // activated() goes on from here, or the next try: the root before may still act.
+  if (!core_.pastry.active() || root) return;
   const bool detour = group->detour() || group->join_attempts() >= attempts_before_detour;
   group->join_sent();
   ++core_.counters.joins_sent;

@@ -81,7 +81,8 @@ void FuzzRunner::judge_activation(NodeIndex node) {
   }
 }
 
-void FuzzRunner::sent(NodeIndex, NodeIndex, const wire::Message& message) {
+void FuzzRunner::sent(NodeIndex from, NodeIndex, const wire::Message& message) {
+  lookups_->sent(from, message);
   if (const auto* multicast = std::get_if<wire::Multicast>(&message)) order_.seen(*multicast);
 }
 

@@ -23,6 +23,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
+constexpr Duration lookup_interval = 500ms;
+
 std::unique_ptr<Topology> make_topology(const FuzzPlan& plan, Random random) {
   if (plan.wan) {
     auto internet = std::make_unique<TransitStub>(random.fork());
@@ -55,12 +57,15 @@ FuzzRunner::FuzzRunner(const FuzzOptions& options)
       options.seed, plan_.groups, plan_.ordered_groups,
       [this](std::uint32_t group) { return group_name(group); }, *simulation_);
   requests_ = std::make_unique<FuzzRequests>(*simulation_, options.seed, request_host());
+  lookups_ = std::make_unique<FuzzLookups>(
+      *simulation_, options.seed, [this](std::string finding) { find(std::move(finding)); });
   started_.resize(plan_.nodes);
   memberships_.resize(plan_.nodes);
 }
 
 FuzzOutcome FuzzRunner::run() {
   add_nodes();
+  at(MonoTime(lookup_interval), [this] { look_up(); });
   bool created = false;
   for (const Act& act : plan_.acts) {
     run_until(act.at);
@@ -149,6 +154,7 @@ void FuzzRunner::carry_out(const Act& act) {
     case ActKind::clock_jump:
       // What it remembers for a time it forgets too early.
       forgetful_until_ = simulation_->now() + plan_.overlay.scribe.child_expiry;
+      lookups_->pardon_until(simulation_->now() + 2 * plan_.overlay.pastry.lease);
       return simulation_->jump_clock_ahead(node, act.span);
     case ActKind::clock_drift:
       return simulation_->set_clock_drift(node, static_cast<std::int32_t>(act.amount));
@@ -356,6 +362,12 @@ void FuzzRunner::create_groups() {
     simulation_->peer(0).scribe().create(group_name(group), wire::GroupMode::ordered,
                                          [](boost::system::error_code) {});
   }
+}
+
+void FuzzRunner::look_up() {
+  lookups_->look_up(plan_.nodes);
+  const MonoTime next = simulation_->now() + lookup_interval;
+  if (next < plan_.healed) at(next, [this] { look_up(); });
 }
 
 // A root and all its replicas are struck at once.

@@ -15,6 +15,7 @@
 
 #include "base/random.hpp"
 #include "sim/fuzz_access.hpp"
+#include "sim/fuzz_lookups.hpp"
 #include "sim/fuzz_plan.hpp"
 #include "sim/fuzz_requests.hpp"
 #include "sim/fuzz_run.hpp"
@@ -67,6 +68,7 @@ class FuzzRunner final : public Observer {
   FuzzRequests::Host request_host();
   bool has_two_roots(const Id& group) const;
   void create_groups();
+  void look_up();
   bool replicas_may_go() const;
   Received process(NodeIndex node) const;
   void fault_links(const Act& act);
@@ -103,6 +105,7 @@ class FuzzRunner final : public Observer {
   Random track_random_;  // of its own: the rest of the run stays as it is
   std::unique_ptr<FuzzAccess> access_;
   std::unique_ptr<FuzzRequests> requests_;
+  std::unique_ptr<FuzzLookups> lookups_;
   MonoTime forgetful_until_{};
   Findings findings_;
 };

@@ -91,6 +91,7 @@ overlay::Routed to_proto(Writer& writer, const Routed& from) {
   to.set_hop_id(from.hop_id);
   to.set_hops(from.hops);
   writer.put_list(to.mutable_leaving(), from.leaving, limit::leaving);
+  to.set_waited_ms(from.waited_ms);
   to.set_body_kind(body.kind);
   to.set_body_header(std::move(body.header));
   writer.body = std::move(body.body);
@@ -103,6 +104,7 @@ Routed from_proto(Reader& reader, const overlay::Routed& from) {
   to.hop_id = from.hop_id();
   to.hops = reader.number<std::uint8_t>(from.hops(), "hops");
   to.leaving = reader.list<PeerRef>(from.leaving(), limit::leaving, "leaving");
+  to.waited_ms = from.waited_ms();
   const auto kind = reader.number<std::uint8_t>(from.body_kind(), "body kind");
   if (kind == 0) reader.fail("body has no kind");
   if (!reader.problem().empty()) return to;

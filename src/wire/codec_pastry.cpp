@@ -10,10 +10,11 @@ overlay::Heartbeat to_proto(Writer&, const Heartbeat& from) {
   overlay::Heartbeat to;
   to.set_number(from.number);
   to.set_echo(from.echo);
+  to.set_lease_ms(from.lease_ms);
   return to;
 }
 Heartbeat from_proto(Reader&, const overlay::Heartbeat& from) {
-  return {.number = from.number(), .echo = from.echo()};
+  return {.number = from.number(), .echo = from.echo(), .lease_ms = from.lease_ms()};
 }
 
 overlay::Probe to_proto(Writer&, const Probe& from) {

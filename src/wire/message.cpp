@@ -54,7 +54,7 @@ std::size_t size_of(const std::vector<GroupState>& states) noexcept {
 
 // What each type has beside the frame. Group ids count as numbers where links
 // intern them.
-std::size_t content_size(const Heartbeat&) noexcept { return 2 * number_bytes; }
+std::size_t content_size(const Heartbeat&) noexcept { return 3 * number_bytes; }
 std::size_t content_size(const Probe&) noexcept { return number_bytes; }
 std::size_t content_size(const ProbeReply&) noexcept { return number_bytes; }
 std::size_t content_size(const DistanceReport&) noexcept { return number_bytes; }
@@ -182,7 +182,7 @@ std::size_t content_size(const RequestCheck&) noexcept { return message_id_bytes
 std::size_t content_size(const RequestCancel&) noexcept { return message_id_bytes; }
 std::size_t content_size(const Routed& m) noexcept {
   CANOPY_ASSERT(m.body);
-  return id_bytes + 2 * number_bytes + size_of(m.leaving) +
+  return id_bytes + 3 * number_bytes + size_of(m.leaving) +
          std::visit([](const auto& body) { return content_size(body); }, *m.body);
 }
 

@@ -47,6 +47,7 @@ struct Routed {
   std::uint8_t hops = 0;     // taken so far
   std::shared_ptr<const RoutedBody> body = {};
   Peers leaving = {};  // roots on its way that leave the ring: it is to end at none of them
+  std::uint32_t waited_ms = 0;  // at nodes that might not deliver it yet
 
   // Filled by the codec, so that a hop that leaves `body` as it is passes on
   // every byte of it, with the fields of later versions that it does not know.

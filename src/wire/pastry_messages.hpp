@@ -25,8 +25,9 @@ struct TableRow {
 // Between neighbours on the ring: "I am alive". One with a number asks for a lease,
 // one that echoes the receiver's number grants it.
 struct Heartbeat {
-  std::uint32_t number = 0;  // 0: wants no answer
-  std::uint32_t echo = 0;    // 0: answers none
+  std::uint32_t number = 0;    // 0: wants no answer
+  std::uint32_t echo = 0;      // 0: answers none
+  std::uint32_t lease_ms = 0;  // with an echo: that the sender grants
 };
 
 // Liveness and distance: the answer echoes the nonce.

@@ -293,6 +293,7 @@ TEST(Pastry, NeighborsThatLeaveAtOnceDoNotTossAMessageAboutAmongThem) {
 TEST(Pastry, AMessageThatEverybodyHandsOverEndsAndIsCounted) {
   TestNetwork network{Config{}, 9};
   network.grow(3);
+  network.run_for(std::chrono::seconds(1));
   const Id key = Id::hash_of("a key");
   const wire::Peers nearest = network.root_of(key)->pastry->closest(key, 3);
   network.root_of(key)->pastry->route(key, body());
@@ -391,6 +392,7 @@ TEST(Pastry, MessagesToAJoinerAreHeldUntilItIsActive) {
   EXPECT_EQ(deliveries(network), 0U);
   open = true;
   ASSERT_TRUE(network.run_until([&] { return joiner.pastry->active(); }, std::chrono::seconds(3)));
+  network.run_for(std::chrono::milliseconds(200));  // its neighbours grant their leases
   EXPECT_EQ(joiner.seen.delivered.size(), 1U);
   EXPECT_EQ(deliveries(network), 1U);
 }
