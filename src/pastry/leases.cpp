@@ -111,8 +111,8 @@ Duration Leases::age_allowed(const Neighbor& neighbor) const {
 
 MonoTime Leases::due(const Neighbor& neighbor) const {
   if (!neighbor.peer) return never;
+  if (prober_.pending(neighbor.peer, goal::life | goal::leaves)) return never;
   if (neighbor.number != 0) {
-    if (prober_.pending(neighbor.peer, goal::life | goal::leaves)) return never;
     const Duration timeout = state_.config.probe_timeout;
     return neighbor.sent + state_.proximity.timeout(neighbor.peer, timeout, 4 * timeout);
   }
@@ -127,7 +127,7 @@ void Leases::tick() {
       ++state_.counters.heartbeats_sent;
       state_.send(neighbor->peer, wire::Heartbeat{begin(*neighbor), 0, 0});
     } else {
-      neighbor->sent = state_.now();
+      neighbor->number = 0;  // asks again if the answer brings no lease
       prober_.probe(neighbor->peer, goal::life | goal::leaves);
     }
   }

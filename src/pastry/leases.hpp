@@ -52,7 +52,7 @@ class Leases {
     std::optional<MonoTime> since;  // the lease; none yet
     Duration lease{};               // granted
     std::uint32_t number = 0;       // of the heartbeat that awaits its echo, or 0
-    MonoTime sent{};                // when that one was, or the peer was probed
+    MonoTime sent{};                // when that one was
   };
 
   void look_at_neighbors();

@@ -120,6 +120,11 @@ Findings FuzzRunner::judge() {
   if (!findings.empty()) return findings;
   findings = check_roots(*simulation_, ring, telling_keys(ring));
   if (!findings.empty()) return findings;
+  for (const auto& [id, node] : ring.members()) {
+    if (simulation_->peer(node).pastry().may_act(id)) continue;
+    findings.push_back(fmt::format("{} holds no leases to act for its keys", hex(node)));
+  }
+  if (!findings.empty()) return findings;
   findings = check_trees(*simulation_, ring);
   for (const auto& [id, node] : ring.members()) {
     for (const std::uint32_t group : memberships_[node]) {

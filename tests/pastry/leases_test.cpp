@@ -133,6 +133,16 @@ TEST_F(LeasesTest, WhoDoesNotAnswerIsProbed) {
   EXPECT_TRUE(prober.pending(left, goal::life));
 }
 
+TEST_F(LeasesTest, TheFirstIsAskedForAgainAfterAProbe) {
+  leases.tick();
+  pass(4 * config.probe_timeout);
+  ASSERT_TRUE(prober.pending(left, goal::leaves));
+  EXPECT_TRUE(prober.answered(left, env.last<wire::LeafProbe>().nonce - 1, true).goals != 0);
+  const std::uint32_t before = asked(left);
+  leases.tick();
+  EXPECT_NE(asked(left), before) << "a probe alone grants nothing";
+}
+
 TEST_F(LeasesTest, AnAnsweredProbeOfLeavesRenews) {
   grant_both();
   env.time += config.lease - 1ms;
