@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr Duration lookup_interval = 500ms;
+constexpr Duration lookup_interval = 2s;
 
 std::unique_ptr<Topology> make_topology(const FuzzPlan& plan, Random random) {
   if (plan.wan) {
