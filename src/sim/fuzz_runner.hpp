@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -39,9 +40,7 @@ class FuzzRunner final : public Observer {
   std::size_t asked(NodeIndex node, const wire::Multicast& message) override {
     return requests_->asked(node, message);
   }
-  bool anycast(NodeIndex node, const wire::Anycast& message) override {
-    return requests_->anycast(node, message);
-  }
+  bool anycast(NodeIndex node, const wire::Anycast& message) override;
 
  private:
   using Received = std::pair<NodeIndex, std::uint64_t>;  // node, its incarnation
@@ -67,7 +66,11 @@ class FuzzRunner final : public Observer {
   FuzzRequests::Host request_host();
   bool has_two_roots(const Id& group) const;
   void create_groups();
+  bool strikes_replicas(const Act& act) const;
   bool replicas_may_go() const;
+  bool lists_may_go() const;
+  std::optional<NodeIndex> some_publisher(const RingOrder& ring, std::uint32_t group,
+                                          Random& random) const;
   Received process(NodeIndex node) const;
   void fault_links(const Act& act);
   void refresh_link_faults();
@@ -80,6 +83,7 @@ class FuzzRunner final : public Observer {
   Findings judge_loads();
   std::vector<Id> telling_keys(const RingOrder& ring) const;
   void judge_activation(NodeIndex node);
+  void judge_right(const Id& group, const Id& publisher);
   std::size_t members_of(const RingOrder& ring, std::uint32_t group) const;
   Findings judge_members(const RingOrder& ring) const;
   void publish_and_judge();
@@ -104,6 +108,7 @@ class FuzzRunner final : public Observer {
   std::unique_ptr<FuzzAccess> access_;
   std::unique_ptr<FuzzRequests> requests_;
   MonoTime forgetful_until_{};
+  bool replicas_may_go_ = false;
   Findings findings_;
 };
 
