@@ -70,7 +70,7 @@ struct GroupDefinition {
 };
 
 // One entry as people write it: "peer:NAME", "id:HEX" (40 digits), "key:HEX" (64
-// digits), "token:FILE" (whose first line is a token), "token:@VARIABLE" (of the
+// digits), "token:FILE" (whose only line is a token), "token:@VARIABLE" (of the
 // environment); or "anyone", or "nobody", which stand alone. Puts it into the grant
 // (or, `removes`, takes it out), or says what is wrong: empty if nothing is.
 std::string add_to(Grant& grant, std::string_view text);

@@ -72,6 +72,9 @@ struct GatewayOptions {
   std::string default_account = "000000000000";
   std::string default_region = "us-east-1";
 
+  // With a token, which bridges show where a group's access list asks for one.
+  std::string bridge_token_file = {};
+
   // PEM files for TLS; both or none.
   std::string certificate_file = {};
   std::string key_file = {};
@@ -115,8 +118,8 @@ class Gateway {
   // Why not everything is served at the moment (a full disk); empty: all is well.
   std::string problem() const;
 
-  // Reads the credentials anew. Throws StartError if they cannot be used: those
-  // before stay in force.
+  // Reads the credentials, and the token of bridges, anew. Throws StartError if they cannot be
+  // used: those before stay in force.
   void reload_credentials();
 
   // Bridges (see bridge.hpp). A queue is meant by its name, in the default account

@@ -138,7 +138,8 @@ class Node {
   //
   // Completion: void(error_code, GroupDefinition), as it is now. bad_name,
   // no_such_group (also one that nobody has created), denied, conflict, limit,
-  // unconfirmed, timed_out.
+  // unconfirmed (done, but not all who are to keep it have said so), timed_out: nobody
+  // has answered within 10 s (Profile::wan: 30 s), and it may have been done, or not.
   template <class Token>
   auto async_set_access(GroupName group, std::uint64_t version, AccessList access,
                         std::string secret, Token&& token) {

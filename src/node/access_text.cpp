@@ -131,11 +131,17 @@ namespace canopy::node {
 
 namespace {
 
-TokenText checked(std::string token, const std::string& where) {
-  while (!token.empty() && (token.back() == '\n' || token.back() == '\r' || token.back() == ' ')) {
-    token.pop_back();
+constexpr std::string_view blanks = " \t\r\n";
+
+// Blanks and line ends around it are none of it, whoever has written them.
+TokenText checked(std::string_view text, const std::string& where) {
+  const std::size_t first = std::min(text.find_first_not_of(blanks), text.size());
+  text.remove_prefix(first);
+  const std::string token(text.substr(0, text.find_last_not_of(blanks) + 1));
+  if (token.find_first_of("\r\n") != std::string::npos) {
+    return {{}, fmt::format("{} holds more than one line: a token is one line alone", where)};
   }
-  if (token.size() >= token_size_min) return {std::move(token), {}};
+  if (token.size() >= token_size_min) return {token, {}};
   return {{},
           fmt::format("{} holds no token: it needs {} bytes at least; `canopy token` makes one",
                       where, token_size_min)};
@@ -170,13 +176,12 @@ scribe::TokenKey token_key(std::string_view token) {
 
 TokenText read_token(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  std::string line(token_bytes_max + 1, '\0');
+  std::string text(token_bytes_max + 1, '\0');
   if (!file) return {{}, fmt::format("cannot read the token in {}", path)};
-  file.read(line.data(), static_cast<std::streamsize>(line.size()));
-  line.resize(static_cast<std::size_t>(file.gcount()));
-  if (line.size() > token_bytes_max) return {{}, fmt::format("{} is too long for a token", path)};
-  line.resize(std::min(line.size(), line.find('\n')));
-  return checked(std::move(line), path);
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > token_bytes_max) return {{}, fmt::format("{} is too long for a token", path)};
+  return checked(text, path);
 }
 
 TokenText token_of_variable(const std::string& name) {

@@ -241,6 +241,11 @@ void Bridges::list(Completion<std::vector<BridgeInfo>> done) {
 
 // --- Which there are ---
 
+void Bridges::set_token(std::string token) {
+  const std::lock_guard lock(mutex_);
+  token_ = std::move(token);
+}
+
 void Bridges::resume(const std::vector<queue::Bridge>& known) {
   const std::lock_guard lock(mutex_);
   for (const queue::Bridge& bridge : known) ensure(bridge);
@@ -318,7 +323,9 @@ void Bridges::later(const BridgePtr& bridge, std::chrono::milliseconds pause,
 }
 
 void Bridges::join(const BridgePtr& bridge) {
-  node_.join(bridge->group, join_options(),
+  JoinOptions options = join_options();
+  options.token = token_;
+  node_.join(bridge->group, options,
              bound(bridge, [](Bridges& self, const BridgePtr& one, error_code error,
                               Subscription subscription) {
                self.joined(one, error, std::move(subscription));

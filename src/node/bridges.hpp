@@ -44,6 +44,8 @@ class Bridges : public std::enable_shared_from_this<Bridges> {
           gateway::Place place, std::string cluster);
   ~Bridges();
 
+  // What they show from the next join on; empty: nothing.
+  void set_token(std::string token);
   // Those that there were before this process.
   void resume(const std::vector<queue::Bridge>& known);
 
@@ -94,6 +96,7 @@ class Bridges : public std::enable_shared_from_this<Bridges> {
 
   mutable std::mutex mutex_;
   gateway::Service* service_;  // none: stopped
+  std::string token_;
   std::map<queue::BridgeName, BridgePtr> bridges_;
   BridgeCounts counted_;
   net::LogLimit log_;

@@ -68,9 +68,10 @@ void declare_place(OptionTable& table, DaemonSettings& settings) {
            "check the options, print what is in force, and exit")
       .flag_only();
   table
-      .add("check-store", settings.check_store,
-           "verify the queues in this data directory, and exit: with 0 if all is well, 1 if not, 2 "
-           "if it cannot be checked")
+      .add(
+          "check-store", settings.check_store,
+          "verify the queues and groups in this data directory, and exit: with 0 if all is well, 1 "
+          "if not, 2 if it cannot be checked")
       .value_name("DIR")
       .check(check_directory)
       .flag_only();
@@ -202,8 +203,10 @@ void declare_limits(OptionTable& table, DaemonSettings& settings) {
            "groups in which one other peer gets messages from this one; 0 for any number")
       .range(0, 100'000'000);
   table
-      .add("limit.publish-messages", scribe.publish_messages_max,
-           "messages a second that one peer publishes to groups of this root; 0 for any number")
+      .add(
+          "limit.publish-messages", scribe.publish_messages_max,
+          "messages a second, requests included, that one peer publishes to groups of this root; 0 "
+          "for any number")
       .range(0, 100'000'000);
   table.add("limit.publish-bytes", scribe.publish_bytes_max, "the same in bytes; 0 for any number")
       .bytes()

@@ -103,6 +103,7 @@ void GatewayCore::build_bridges(boost::asio::any_io_executor executor) {
   bridges_ = std::make_shared<Bridges>(NodeRef(node_, executor), executor, *queues_,
                                        gateway::Place{options_.default_region, account, url()},
                                        node_->identity().cluster);
+  bridges_->set_token(node::read_bridge_token(options_));
   const auto known = ask(*queues_, account, queue::ListBridges{});
   if (known.has_error()) throw StartError("the bridges cannot be read: " + known.error().message);
   bridges_->resume(std::get<queue::ListBridgesResult>(*known).bridges);
@@ -136,7 +137,9 @@ bool GatewayCore::durable() const { return !node_->data_directory().empty(); }
 
 void GatewayCore::reload_credentials() {
   try {
+    std::string token = node::read_bridge_token(options_);
     server_->set_credentials(node::read_credentials(options_));
+    bridges_->set_token(std::move(token));
   } catch (const std::exception& error) {
     throw StartError(error.what());
   }

@@ -25,5 +25,7 @@ gateway::HttpOptions to_http_options(const GatewayOptions& options);
 gateway::FrontOptions to_front_options(const GatewayOptions& options);
 // From the file or the environment. Throws std::runtime_error.
 gateway::Credentials read_credentials(const GatewayOptions& options);
+// Empty: none is to be shown. Throws StartError.
+std::string read_bridge_token(const GatewayOptions& options);
 
 }  // namespace canopy::node

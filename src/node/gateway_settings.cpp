@@ -47,7 +47,7 @@ std::optional<std::string> useless_flag(const OptionTable& table, const GatewayS
   if (settings.listen) return std::nullopt;
   for (const std::string_view name :
        {"credentials", "allow-anonymous", "account", "region", "queue", "create-on-first-use",
-        "gateway-certificate", "gateway-key", "gateway-threads"}) {
+        "bridge-token-file", "gateway-certificate", "gateway-key", "gateway-threads"}) {
     const Option* option = table.find(name);
     CANOPY_ASSERT(option != nullptr);
     if (option->source() == OptionSource::flag)
@@ -84,6 +84,11 @@ void declare_gateway(OptionTable& table, GatewaySettings& settings) {
       .add("credentials", settings.values.credentials_file,
            "access keys that requests are checked against, as in ~/.aws/credentials; read anew at "
            "SIGHUP")
+      .value_name("FILE")
+      .check(check_file);
+  table
+      .add("bridge-token-file", settings.values.bridge_token_file,
+           "token that bridges show where a group lets not everybody join; read anew at SIGHUP")
       .value_name("FILE")
       .check(check_file);
   table.add("allow-anonymous", settings.values.allow_anonymous,

@@ -49,11 +49,16 @@ std::string to_bytes(const wire::GroupState& state, WallTime now) {
   return bytes + digest_of(bytes);
 }
 
-[[noreturn]] void damaged(const fs::path& file, std::string_view problem) {
-  throw StartError(
-      fmt::format("{} is damaged ({}): restore it; or remove it, if other peers of the cluster "
-                  "keep the group, too",
-                  file.string(), problem));
+// Why a file cannot be taken.
+struct Problem {
+  std::string text;
+};
+
+[[noreturn]] void damaged(std::string_view problem) {
+  throw Problem{
+      fmt::format("is damaged ({}): restore it; or remove it, if other peers of the cluster keep "
+                  "the group, too",
+                  problem)};
 }
 
 struct Kept {
@@ -63,15 +68,15 @@ struct Kept {
 
 Kept from_bytes(const fs::path& file, std::string_view bytes, WallTime now) {
   if (bytes.size() < file_magic.size() + time_size + digest_size || !bytes.starts_with(file_magic))
-    damaged(file, "it is no group's, or cut short");
+    damaged("it is no group's, or cut short");
   const std::string_view content = bytes.substr(0, bytes.size() - digest_size);
-  if (digest_of(content) != bytes.substr(content.size())) damaged(file, "its checksum is wrong");
+  if (digest_of(content) != bytes.substr(content.size())) damaged("its checksum is wrong");
   std::uint64_t forget_at = 0;
   for (std::size_t i = 0; i < time_size; ++i)
     forget_at = forget_at << 8 | static_cast<std::uint8_t>(content[file_magic.size() + i]);
   auto state = wire::decode_state(content.substr(file_magic.size() + time_size));
-  if (!state) damaged(file, state.error().reason);
-  if (file.stem().string() != state->group.to_hex()) damaged(file, "it is another group's");
+  if (!state) damaged(state.error().reason);
+  if (file.stem().string() != state->group.to_hex()) damaged("it is another group's");
   Kept kept{std::move(*state)};
   if (!kept.state.deleted()) return kept;
   kept.over = forget_at <= millis(now);
@@ -83,16 +88,27 @@ Kept from_bytes(const fs::path& file, std::string_view bytes, WallTime now) {
 }
 
 std::string contents_of(const fs::path& file) {
-  if (!fs::is_regular_file(file)) damaged(file, "it is no regular file");
+  if (!fs::is_regular_file(file)) damaged("it is no regular file");
   std::ifstream stream(file, std::ios::binary);
-  if (!stream)
-    throw StartError(fmt::format("cannot read {}: {}", file.string(), last_error().message()));
+  if (!stream) throw Problem{fmt::format("cannot be read: {}", last_error().message())};
   return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::string directory_of(const std::string& data_directory) { return data_directory + "/groups"; }
+
+// In the order of their names.
+std::vector<fs::path> files_in(const std::string& directory, std::error_code& unreadable) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(directory, unreadable))
+    files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 }  // namespace
 
-GroupFiles::GroupFiles(const std::string& data_directory) : directory_(data_directory + "/groups") {
+GroupFiles::GroupFiles(const std::string& data_directory)
+    : directory_(directory_of(data_directory)) {
   std::error_code made;
   fs::create_directories(directory_, made);
   if (made)
@@ -102,13 +118,10 @@ GroupFiles::GroupFiles(const std::string& data_directory) : directory_(data_dire
 }
 
 std::vector<wire::GroupState> GroupFiles::read(WallTime now) const {
-  std::vector<fs::path> files;
   std::error_code unreadable;
-  for (const auto& entry : fs::directory_iterator(directory_, unreadable))
-    files.push_back(entry.path());
+  const std::vector<fs::path> files = files_in(directory_, unreadable);
   if (unreadable)
     throw StartError(fmt::format("cannot read {}: {}", directory_, unreadable.message()));
-  std::sort(files.begin(), files.end());
   std::vector<wire::GroupState> states;
   for (const fs::path& file : files) {
     std::error_code ignored;
@@ -117,13 +130,39 @@ std::vector<wire::GroupState> GroupFiles::read(WallTime now) const {
       continue;
     }
     if (file.extension() != file_suffix) continue;
-    Kept kept = from_bytes(file, contents_of(file), now);
-    if (kept.over)
-      fs::remove(file, ignored);
-    else
-      states.push_back(std::move(kept.state));
+    try {
+      Kept kept = from_bytes(file, contents_of(file), now);
+      if (kept.over)
+        fs::remove(file, ignored);
+      else
+        states.push_back(std::move(kept.state));
+    } catch (const Problem& problem) {
+      throw StartError(fmt::format("{} {}", file.string(), problem.text));
+    }
   }
   return states;
+}
+
+GroupFiles::Report GroupFiles::check(const std::string& data_directory, WallTime now) {
+  Report report;
+  const std::string directory = directory_of(data_directory);
+  std::error_code unreadable;
+  for (const fs::path& file : files_in(directory, unreadable)) {
+    if (file.extension() != file_suffix) continue;
+    try {
+      const Kept kept = from_bytes(file, contents_of(file), now);
+      ++(kept.state.deleted() ? report.deleted : report.kept);
+    } catch (const Problem& problem) {
+      report.findings.push_back({file.string(), problem.text});
+    }
+  }
+  if (unreadable) report.findings.push_back({directory, unreadable.message()});
+  return report;
+}
+
+bool GroupFiles::any(const std::string& data_directory) {
+  std::error_code failed;
+  return fs::is_directory(directory_of(data_directory), failed);
 }
 
 error_code GroupFiles::write(const std::vector<Change>& changes, WallTime now) const {

@@ -10,6 +10,7 @@
 // thread. One thread at a time.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,20 @@ class GroupFiles {
   // All of them; those of deleted groups that are to be forgotten by now go. Throws
   // StartError that names a damaged one.
   std::vector<wire::GroupState> read(WallTime now) const;
+
+  // Changes nothing. Of a data directory that no process uses.
+  struct Report {
+    struct Finding {
+      std::string file;
+      std::string problem;
+    };
+    std::vector<Finding> findings;  // none: all is well
+    std::uint64_t kept = 0;         // groups that there are
+    std::uint64_t deleted = 0;      // remembered as that
+  };
+  static Report check(const std::string& data_directory, WallTime now);
+  // Whether it keeps any.
+  static bool any(const std::string& data_directory);
 
   struct Change {
     Id id;

@@ -1,5 +1,6 @@
-// `canopyd --check-store DIR`: verifies what a data directory keeps of queues, and
-// says so to people or programs. Nothing is changed.
+// `canopyd --check-store DIR`: verifies what a data directory keeps of queues and of
+// groups (their definitions and access lists), and says so to people or programs.
+// Nothing is changed.
 #pragma once
 
 #include <string>

@@ -111,6 +111,11 @@ AccessRef next_version(const AccessRef& before, const AccessList& rights, std::u
   return list;
 }
 
+bool is_next(const wire::AccessRef& list, std::uint64_t before, const wire::AccessList& rights) {
+  if (!list || !same_rights(*list, rights)) return false;
+  return before == (list->ancestors.empty() ? 0 : list->ancestors.back());
+}
+
 std::string text_to_sign(const Id& group, wire::Right right, const PeerDescriptor& peer) {
   std::string text(signed_prefix);
   text += static_cast<char>(right);

@@ -38,6 +38,10 @@ wire::AccessRef merged(const wire::AccessRef& a, const wire::AccessRef& b);
 wire::AccessRef next_version(const wire::AccessRef& before, const wire::AccessList& rights,
                              std::uint64_t mark);
 
+// Whether it is the version with these rights that was made from the one with this
+// mark (0: from none).
+bool is_next(const wire::AccessRef& list, std::uint64_t before, const wire::AccessList& rights);
+
 // What is signed to show a right.
 std::string text_to_sign(const Id& group, wire::Right right, const PeerDescriptor& peer);
 

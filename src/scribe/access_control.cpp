@@ -5,6 +5,7 @@
 #include <map>
 
 #include "scribe/access.hpp"
+#include "scribe/duplicate_window.hpp"
 #include "scribe/publish_rate.hpp"
 
 namespace canopy::scribe {
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::size_t verdicts_max = 4096;
 constexpr std::size_t own_proofs_max = 1024;
+constexpr std::size_t counted_max = 16'384;
 
 // What a signature was made for.
 struct Subject {
@@ -62,6 +64,7 @@ struct AccessControl::State {
   Remembered<Verdict> verdicts{verdicts_max};
   Remembered<wire::ProofRef> own{own_proofs_max};
   PublishRates rates;
+  DuplicateWindow counted;  // messages, by these
 };
 
 AccessControl::AccessControl(const Config& config, wire::Env& env, PeerRef self)
@@ -112,9 +115,12 @@ bool AccessControl::may_create(const Id& group, PeerRef who, const wire::ProofRe
   return !config_.creators || allows(*config_.creators, wire::Right::create, group, who, proof);
 }
 
-Duration AccessControl::wait_to_publish(const wire::Publish& publish) {
-  if (!limits_rates()) return Duration::zero();
-  return state().rates.take(env_.peers().id(publish.origin), publish.body.size(), env_.now());
+Duration AccessControl::wait_to_publish(PeerRef origin, const wire::MessageId& id,
+                                        std::size_t bytes) {
+  if (!limits_rates() || state().counted.contains(id)) return Duration::zero();
+  const Duration wait = state().rates.take(env_.peers().id(origin), bytes, env_.now());
+  if (wait == Duration::zero()) state().counted.insert(id, counted_max);
+  return wait;
 }
 
 }  // namespace canopy::scribe

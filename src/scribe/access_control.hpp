@@ -41,9 +41,10 @@ class AccessControl {
   bool limits_rates() const noexcept {
     return config_.publish_messages_max != 0 || config_.publish_bytes_max != 0;
   }
-  // A publish at this root: nothing if it is within the peer's rate, else how long
-  // it has to wait.
-  Duration wait_to_publish(const wire::Publish& publish);
+  // A message at this root, or an anycast that enters a tree here: nothing if it is
+  // within the peer's rate, else how long it has to wait. One that comes again is not
+  // counted again.
+  Duration wait_to_publish(PeerRef origin, const wire::MessageId& id, std::size_t bytes);
 
  private:
   struct State;

@@ -10,6 +10,7 @@
 #include "scribe/deadline_set.hpp"
 #include "scribe/group_name.hpp"
 #include "scribe/roots.hpp"
+#include "scribe/time_left.hpp"
 
 namespace canopy::scribe {
 
@@ -80,13 +81,14 @@ void Administration::ask(wire::GroupChange change, const wire::GroupName& name,
   change.group = group_id(name, core_.pastry.config().id_bits);
   change.name = name;
   change.origin = core_.self;
+  const MonoTime deadline = core_.now() + core_.config.change_timeout;
+  change.within_ms = time_left(deadline, core_.now());
   const std::uint32_t nonce = change.nonce = ++state_->last_nonce;
   if (core_.config.maintenance) {
     state_->timers.schedule(nonce, core_.now() + core_.config.request_retry_interval);
     core_.wake_at(state_->timers.next());
   }
-  state_->pending.emplace(
-      nonce, State::Pending{change, std::move(done), core_.now() + core_.config.request_timeout});
+  state_->pending.emplace(nonce, State::Pending{change, std::move(done), deadline});
   core_.pastry.route(change.group, change);
 }
 
@@ -102,6 +104,8 @@ void Administration::tick() {
     }
     state_->timers.schedule(nonce,
                             std::min(core_.now() + core_.config.request_retry_interval, deadline));
+    found->second.message.repeated = true;
+    found->second.message.within_ms = time_left(deadline, core_.now());
     const wire::GroupChange message = found->second.message;  // answered within the call, maybe
     core_.pastry.route(message.group, message);
   }
@@ -126,6 +130,10 @@ void Administration::on_reply(const wire::GroupChangeReply& reply) {
   if (found == state_->pending.end() || found->second.message.group != reply.group) return;
   boost::system::error_code error;
   if (reply.error != 0) error = static_cast<errc>(reply.error);
+  // By a root that has been replaced since, it seems; anyhow it is gone.
+  const wire::GroupChange& asked = found->second.message;
+  const bool removes = asked.kind == wire::ChangeKind::remove;
+  if (removes && asked.repeated && error == errc::no_such_group) error = {};
   end(reply.nonce, error, reply.states.empty() ? wire::GroupState{} : reply.states.front());
 }
 
@@ -162,7 +170,7 @@ void Administration::carry_out(const wire::GroupChange& change) {
   const auto error =
       change.kind == wire::ChangeKind::remove ? roots_.remove(change) : roots_.set_access(change);
   if (error) return answer(change, error);
-  roots_.when_kept(change.group, change.origin,
+  roots_.when_kept(change.group, change.origin, change.within_ms,
                    [this, change](boost::system::error_code unkept) { answer(change, unkept); });
 }
 

@@ -1,8 +1,11 @@
 // Looking at, changing and deleting groups that were created, by their roots; and, at
 // the root, carrying that out once and answering when it is kept.
 //
-// A question is asked again until it is answered or out of time. Takes no memory
-// before the first. A part of a Scribe node; shares its Core. Not thread-safe.
+// A question is asked again until it is answered or out of time, which is
+// Config::change_timeout: enough for a root that has failed to be replaced. Whoever is
+// the root by then knows a change that the one before has made, and says that it is
+// done. timed_out leaves open whether it is. Takes no memory before the first. A part of a Scribe
+// node; shares its Core. Not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -107,11 +107,24 @@ void Anycasts::on_reply(const wire::AnycastReply& reply) {
   Pending& pending = found->second;
   boost::system::error_code error;
   if (reply.error != 0) error = static_cast<errc>(reply.error);
+  pending.too_fast = error == errc::limit;
+  if (pending.too_fast && back_off(pending, reply)) return;
   if (reply.searching) return schedule(pending, core_.config.request_retry_interval);
   const bool busy = error == errc::busy;
   const bool nobody = error == errc::no_member;
   if ((busy || nobody) && looks_again(pending, busy)) return look_again(pending);
   finish(reply.id.sequence, busy ? errc::no_member : error, reply.member);
+}
+
+// It waits here, as long as somebody waits for it.
+bool Anycasts::back_off(Pending& pending, const wire::AnycastReply& reply) {
+  if (!core_.config.maintenance || reply.retry_after_ms == 0) return false;
+  const Duration wait = std::chrono::milliseconds(reply.retry_after_ms);
+  const Duration pause = core_.env.random().jittered(wait + wait / 8, 0.1);
+  if (core_.now() + pause >= pending.search.deadline) return false;
+  ++pending.looks;  // its search was not lost
+  schedule(pending, pause);
+  return true;
 }
 
 // Where a search was lost, the tree may be under repair.
@@ -148,7 +161,8 @@ void Anycasts::tick() {
     if (core_.now() < pending.search.deadline) {
       launch(pending);
     } else {
-      finish(sequence, pending.looks > 0 ? errc::no_member : errc::timed_out, {});
+      const errc error = pending.looks > 0 ? errc::no_member : errc::timed_out;
+      finish(sequence, pending.too_fast ? errc::limit : error, {});
     }
   }
 }
@@ -182,6 +196,7 @@ void Anycasts::visit(wire::Anycast message) {
   }
   ++core_.counters.anycasts_handled;
   const Group* group = core_.find(message.group);
+  if (group && !may_enter(message)) return;
   if (group && !core_.access.allows(group->list(), wire::Right::publish, message.group,
                                     message.origin, message.proof)) {
     ++core_.counters.publishes_denied;
@@ -194,7 +209,7 @@ void Anycasts::visit(wire::Anycast message) {
       return reply(message, {}, core_.self);
     }
     const bool again = is_among(message.visited, core_.self);
-    if (group && group->member && !again) {
+    if (group && group->member && group->been_in_tree() && !again) {
       if (offer(message)) return reply(message, {}, core_.self);
       message.met_busy = true;
     }
@@ -210,6 +225,23 @@ void Anycasts::visit(wire::Anycast message) {
   }
   tell_progress(message);
   core_.send(step.next, std::move(message));
+}
+
+// Of a search that has seen nobody yet but its origin. Else that is told when to try
+// again.
+bool Anycasts::may_enter(const wire::Anycast& message) {
+  const bool enters = std::ranges::all_of(
+      message.visited, [&](PeerRef visited) { return visited == message.origin; });
+  if (!enters || message.origin == core_.self) return true;
+  const Duration wait =
+      core_.access.wait_to_publish(message.origin, message.id, message.body.size());
+  if (wait == Duration::zero()) return true;
+  ++core_.counters.anycasts_over_rate;
+  wire::AnycastReply refusal{message.id, static_cast<std::uint16_t>(errc::limit)};
+  refusal.retry_after_ms =
+      static_cast<std::uint32_t>(std::chrono::ceil<std::chrono::milliseconds>(wait).count());
+  answer(message.origin, refusal);
+  return false;
 }
 
 bool Anycasts::offer(const wire::Anycast& message) {
@@ -235,7 +267,7 @@ void Anycasts::tell_progress(const wire::Anycast& message) {
 wire::Peers Anycasts::nearest_first(const Group& group) const {
   std::vector<std::pair<Duration, PeerRef>> children;
   for (const Child& child : group.children) {
-    if (core_.pastry.suspected(child.peer)) continue;
+    if (!group.may_get(child) || core_.pastry.suspected(child.peer)) continue;
     children.emplace_back(core_.pastry.round_trip(child.peer).value_or(Duration::max()),
                           child.peer);
   }
@@ -249,7 +281,7 @@ void Anycasts::refuse_unknown(const wire::Anycast& message) { reply(message, err
 
 void Anycasts::reply(const wire::Anycast& message, boost::system::error_code error,
                      PeerRef member) {
-  answer(message.origin, {message.id, static_cast<std::uint16_t>(error.value()), member, false});
+  answer(message.origin, {message.id, static_cast<std::uint16_t>(error.value()), member});
 }
 
 void Anycasts::answer(PeerRef origin, const wire::AnycastReply& reply) {

@@ -10,6 +10,9 @@
 // are still under way. A member knows what it has taken, and answers again. So two
 // members get a message only if the one that took it first, or its answer, is lost.
 //
+// How many one peer may send, the first node that its search comes to decides: most
+// never see the root.
+//
 // A part of a Scribe node; shares its Core. Takes no memory before it is used. Not
 // thread-safe.
 #pragma once
@@ -73,6 +76,7 @@ class Anycasts {
     unsigned looks = 0;     // of these, that have found nobody
     Duration pause{};       // until the next search, if nothing is heard
     Duration look_pause{};  // the same, once one has found nobody
+    bool too_fast = false;  // the latest answer: it is to wait
   };
   struct State {
     explicit State(const Config& config);
@@ -85,6 +89,8 @@ class Anycasts {
   State& ensure();
   void launch(Pending& pending);
   bool looks_again(const Pending& pending, bool busy) const;
+  bool back_off(Pending& pending, const wire::AnycastReply& reply);
+  bool may_enter(const wire::Anycast& message);
   void look_again(Pending& pending);
   void schedule(const Pending& pending, Duration pause);
   void finish(std::uint64_t sequence, boost::system::error_code error, PeerRef member);

@@ -9,6 +9,7 @@ Config Config::wan() {
   config.join_retry_max = 24s;
   config.join_timeout = 60s;
   config.request_timeout = 15s;
+  config.change_timeout = 30s;
   config.request_retry_interval = 3s;
   config.departure_timeout = 6s;
   config.root_search_timeout = 2s;

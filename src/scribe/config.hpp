@@ -25,7 +25,9 @@ struct Config {
   Duration join_retry_interval = 1s;  // while a JOIN has no JoinAck
   Duration join_retry_max = 8s;       // the backoff's ceiling
   Duration join_timeout = 30s;        // then a user's join has failed
-  Duration request_timeout = 5s;      // create, publish with ack, anycast
+  Duration request_timeout = 5s;      // publish with ack, anycast
+  // Look at, create, change or delete a group: time for its root to be replaced.
+  Duration change_timeout = 10s;
   Duration request_retry_interval = 1s;
   Duration departure_timeout = 2s;  // how long children may take to move
 
@@ -85,7 +87,8 @@ struct Config {
   bool keeps_states = false;           // the host has a disk for them: Events::keep_state
   // Of one peer. 0: any number.
   std::uint32_t child_entries_max = 65'536;  // groups in which it may be this node's child
-  std::uint32_t publish_messages_max = 0;    // a second, at this root
+  // A second, at this root; and anycasts, requests included, that enter trees here.
+  std::uint32_t publish_messages_max = 0;
   std::uint64_t publish_bytes_max = 0;
 
   static Config lan() { return {}; }

@@ -289,7 +289,9 @@ bool Dissemination::may_publish(const wire::Publish& publish, Way way) {
   const bool open = grant_of(list, wire::Right::publish).everybody;
   if (open && !core_.access.limits_rates()) return true;
   if (group->order ? group->order->knows(publish.id) : group->has_seen(publish.id)) return true;
-  if (const Duration wait = core_.access.wait_to_publish(publish); wait != Duration::zero()) {
+  const Duration wait =
+      core_.access.wait_to_publish(publish.origin, publish.id, publish.body.size());
+  if (wait != Duration::zero()) {
     ++core_.counters.publishes_over_rate;
     acknowledge(publish, errc::limit, way, {}, wait);
     return false;
@@ -467,7 +469,7 @@ void Dissemination::tell_losses(Group& group, const Id& id) {
 void Dissemination::spread(const wire::Multicast& message, const Group& group, PeerRef except,
                            bool fresh) {
   for (const Child& child : group.children) {
-    if (child.peer == except) continue;
+    if (child.peer == except || !group.may_get(child)) continue;
     ++core_.counters.multicasts_sent;
     core_.neighbors.sent_to(child.peer, core_.now());
     core_.send(child.peer, message);

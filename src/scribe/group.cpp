@@ -31,7 +31,7 @@ void Group::begin_join(std::uint32_t nonce, bool detour) noexcept {
   join_nonce_ = nonce;
   join_attempts_ = 0;
   detour_ = detour;
-  refused_for_want_of_room = false;
+  refused_for_want_of_room = 0;
 }
 
 void Group::join_sent() noexcept {
@@ -50,6 +50,7 @@ AckVerdict Group::on_join_ack(PeerRef from, std::uint32_t nonce, const wire::Pee
   if (standing_ != Standing::joining || nonce != join_nonce_) return AckVerdict::surplus;
   if (contains(path, self)) return AckVerdict::loop;
   standing_ = Standing::attached;
+  been_in_tree_ = true;
   seen_since_attached_ = 0;
   parent_ = from;
   root_path_ = path;
@@ -134,6 +135,7 @@ void Group::collect_peers(std::vector<PeerRef>& in_use) const {
 void Group::become(Standing standing) noexcept {
   CANOPY_ASSERT(!parent_);
   standing_ = standing;
+  been_in_tree_ |= serves_as_root();
   candidate_ = {};
   root_path_.clear();
 }

@@ -58,7 +58,7 @@ class Group {
   const Name& name() const noexcept { return name_; }
 
   bool member = false;
-  bool refused_for_want_of_room = false;  // its latest JOIN
+  std::uint8_t refused_for_want_of_room = 0;  // of its JOINs since begin_join
   bool watching = false;   // its own members want to know of each other (member_counts.hpp)
   bool announced = false;  // it was named as one who came, and not yet as one who went
   MemberTally told;        // to the parent
@@ -71,6 +71,7 @@ class Group {
 
   std::unique_ptr<GroupAccess> access;
   wire::AccessRef list() const { return access ? access->list : nullptr; }
+  std::uint32_t life() const { return access ? access->life : 0; }
   wire::ProofRef proof() const { return access ? access->proof : nullptr; }
   GroupAccess& ensure_access() {
     if (!access) access = std::make_unique<GroupAccess>();
@@ -95,6 +96,14 @@ class Group {
   bool root_role() const noexcept { return serves_as_root() || standing_ == Standing::searching; }
   // In the tree all the way to the root, as far as it knows.
   bool in_tree() const noexcept { return standing_ == Standing::attached || serves_as_root(); }
+  // Since this node entered the group: else it knows nothing of who may be a member.
+  bool been_in_tree() const noexcept { return been_in_tree_; }
+  // Whether what members get may go to this child: to one that waits for its first
+  // JoinAck, only in a group that anybody may join.
+  bool may_get(const Child& child) const {
+    const bool admitted = child.acknowledged || child.answered_for;
+    return admitted || (been_in_tree_ && !restricts_joining(list()));
+  }
   // Whether there is a reason to be in the tree.
   bool needed() const noexcept { return member || !children.empty() || root_role(); }
 
@@ -114,6 +123,7 @@ class Group {
   // The nonce is that of all JOINs until the next begin_join.
   void begin_join(std::uint32_t nonce, bool detour = false) noexcept;
   bool detour() const noexcept { return detour_; }  // by another way than the usual
+  void take_detour() noexcept { detour_ = true; }
   std::uint32_t join_nonce() const noexcept { return join_nonce_; }
   // JOINs sent since begin_join; saturates.
   std::uint8_t join_attempts() const noexcept { return join_attempts_; }
@@ -169,6 +179,7 @@ class Group {
   std::uint8_t join_attempts_ = 0;
   bool detour_ = false;
   bool former_parent_told_ = true;
+  bool been_in_tree_ = false;
   Standing standing_ = Standing::joining;
 };
 

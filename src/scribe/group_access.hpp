@@ -2,6 +2,7 @@
 // access list, nor a member with a token, has none.
 #pragma once
 
+#include <cstdint>
 #include <map>
 
 #include "base/peer.hpp"
@@ -11,8 +12,9 @@
 namespace canopy::scribe {
 
 struct GroupAccess {
-  wire::AccessRef list;  // the root's state has it, and parents tell it
-  wire::ProofRef proof;  // this node's, of its right to be a member
+  wire::AccessRef list;    // the root's state has it, and parents tell it
+  std::uint32_t life = 0;  // of the group: GroupState::life. A list is one life's only
+  wire::ProofRef proof;    // this node's, of its right to be a member
   // Of children that have asked before this node was in the tree.
   std::map<PeerRef, wire::ProofRef> proofs;
 };

@@ -235,6 +235,8 @@ bool Ordering::relay(Group& group, const OrderItem& item) {
   bool wanted = false;
   for (Refill& owed : order.refills.all()) {
     if (owed.cursor >= base || !follows(item, owed.cursor)) continue;
+    const Child* child = group.children.find(owed.peer);
+    if (child && !group.may_get(*child)) continue;
     // From its base on, this node has it itself.
     const auto* lost = std::get_if<wire::LostUpTo>(&item);
     const wire::Position position = lost ? std::min(lost->position, base) : position_of(item);

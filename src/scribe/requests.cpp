@@ -10,6 +10,7 @@
 #include "scribe/membership.hpp"
 #include "scribe/ordering.hpp"
 #include "scribe/roots.hpp"
+#include "scribe/time_left.hpp"
 
 namespace canopy::scribe {
 
@@ -86,13 +87,17 @@ void Requests::ask(std::uint32_t nonce, std::variant<Creation, Look> what) {
     timers_.schedule(nonce, core_.now() + core_.config.request_retry_interval);
     core_.wake_at(timers_.next());
   }
-  const auto entry =
-      pending_.emplace(nonce, Pending{std::move(what), core_.now() + core_.config.request_timeout});
-  const auto message = entry.first->second.what;  // the answer may come within the call
-  send(message);
+  const bool creates = std::holds_alternative<Creation>(what);
+  const Duration within = creates ? core_.config.change_timeout : core_.config.request_timeout;
+  const auto entry = pending_.emplace(nonce, Pending{std::move(what), core_.now() + within});
+  send(entry.first->second);
 }
 
-void Requests::send(const std::variant<Creation, Look>& what) {
+void Requests::send(Pending& pending) {
+  if (auto* creation = std::get_if<Creation>(&pending.what)) {
+    creation->message.within_ms = time_left(pending.deadline, core_.now());
+  }
+  const auto what = pending.what;  // the answer may come within the call
   if (const auto* creation = std::get_if<Creation>(&what)) {
     core_.pastry.route(creation->message.state.group, creation->message);
     return;
@@ -111,15 +116,14 @@ void Requests::tick() {
   for (const std::uint32_t nonce : timers_.take_due(core_.now())) {
     const auto found = pending_.find(nonce);
     if (found == pending_.end()) continue;  // another's retry has ended it
-    const Pending& pending = found->second;
+    Pending& pending = found->second;
     if (core_.now() >= pending.deadline) {
       end(nonce, errc::timed_out);
       continue;
     }
     timers_.schedule(nonce,
                      std::min(core_.now() + core_.config.request_retry_interval, pending.deadline));
-    const auto message = pending.what;
-    send(message);
+    send(pending);
   }
 }
 
@@ -152,7 +156,7 @@ void Requests::on_create(const wire::GroupCreate& create) {
   wire::GroupCreateReply reply{create.nonce, static_cast<std::uint16_t>(created.error.value()),
                                created.existed, static_cast<std::uint8_t>(created.mode)};
   if (created.error || created.existed) return answer_create(create.origin, reply);
-  roots_.when_kept(create.state.group, create.origin,
+  roots_.when_kept(create.state.group, create.origin, create.within_ms,
                    [this, origin = create.origin, reply](boost::system::error_code unkept) mutable {
                      reply.error = static_cast<std::uint16_t>(unkept.value());
                      answer_create(origin, reply);

@@ -62,7 +62,7 @@ class Requests {
   bool acceptable(errc& error) const;
   void look(const wire::TreeRequest& message, PeerRef peer, TreeCompletion done);
   void ask(std::uint32_t nonce, std::variant<Creation, Look> what);
-  void send(const std::variant<Creation, Look>& what);
+  void send(Pending& pending);
   // Ends the request with this; a creation may end well.
   void end(std::uint32_t nonce, boost::system::error_code error, const CreateOutcome& created = {});
   void answer_create(PeerRef origin, const wire::GroupCreateReply& reply);

@@ -22,7 +22,11 @@ namespace canopy::scribe {
 namespace {
 
 // Of the time that a request has: a replica that has died is noticed within it.
-Duration keeping_time(const Config& config) { return config.request_timeout * 4 / 5; }
+Duration keeping_time(const Config& config, std::uint32_t within_ms) {
+  const Duration most = config.request_timeout;
+  const Duration within = within_ms == 0 ? most : std::chrono::milliseconds(within_ms);
+  return std::min(within, most) * 4 / 5;
+}
 constexpr std::size_t waits_max = 4096;
 
 Keeping& ensure(std::unique_ptr<Keeping>& keeping) {
@@ -93,6 +97,10 @@ boost::system::error_code Roots::may_change(const wire::GroupChange& change) con
 }
 
 boost::system::error_code Roots::set_access(const wire::GroupChange& change) {
+  const RootRecord* known = registry_.find(change.group);
+  const bool done = known && change.repeated && change.access &&
+                    is_next(known->state.access, change.expected, *change.access);
+  if (done) return {};
   if (const auto error = may_change(change)) return error;
   if (!change.access || grants_of(*change.access) > wire::grants_max) return errc::limit;
   RootRecord& record = *registry_.find(change.group);
@@ -129,7 +137,7 @@ wire::AccessRef Roots::new_list(const wire::AccessRef& before, const wire::Acces
 void Roots::access_changed(const Id& id, RootRecord& record) {
   ++record.state.version;
   if (Group* group = core_.find(id); group && record.own) {
-    tree_.take_list(*group, id, record.state.access);
+    tree_.take_list(*group, id, record.state.access, record.state.life);
     tree_.check_membership(id);
   }
   replicate(id, record);
@@ -154,11 +162,12 @@ std::optional<wire::GroupState> Roots::known(const Id& id) const {
 
 // --- Kept by everybody who should ---
 
-void Roots::when_kept(const Id& id, PeerRef asker, Completion done) {
+void Roots::when_kept(const Id& id, PeerRef asker, std::uint32_t within_ms, Completion done) {
   if (!core_.config.maintenance) return done({});
   std::vector<Keeping::Wait>& waits = ensure(keeping_).waits;
   if (waits.size() >= waits_max) return done(errc::unconfirmed);
-  waits.push_back({id, asker, std::move(done), core_.now() + keeping_time(core_.config)});
+  waits.push_back(
+      {id, asker, std::move(done), core_.now() + keeping_time(core_.config, within_ms)});
   core_.wake_at(waits.back().deadline);
   look_after_kept();
 }
@@ -182,7 +191,9 @@ void Roots::look_after_kept() {
   std::erase_if(keeping_->waits, [&](Keeping::Wait& wait) {
     const RootRecord* record = registry_.find(wait.group);
     boost::system::error_code error;
-    if (record && !is_kept(wait.group, *record)) {
+    if (!record) {
+      error = errc::unconfirmed;
+    } else if (!is_kept(wait.group, *record)) {
       if (core_.now() < wait.deadline) return false;
       error = errc::unconfirmed;
     }
@@ -264,6 +275,7 @@ void Roots::offer_list(const Group& group, const Id& id) {
   if (group.order) state.mode = wire::GroupMode::ordered;
   state.created = true;
   state.access = group.list();
+  state.life = group.life();
   offer(state);
 }
 

@@ -129,7 +129,9 @@ bool supersedes(const wire::GroupState& a, const wire::GroupState& b) {
 
 wire::GroupState merged(const wire::GroupState& a, const wire::GroupState& b) {
   wire::GroupState state = supersedes(b, a) ? b : a;
-  if (a.name != b.name || a.life != b.life) return state;
+  if (a.name != b.name) return state;
+  state.epoch = std::max(a.epoch, b.epoch);
+  if (a.life != b.life) return state;
   state.mode = std::max(a.mode, b.mode);
   state.created = a.created || b.created;
   state.access = merged(a.access, b.access);

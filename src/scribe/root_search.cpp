@@ -57,7 +57,8 @@ void Roots::finish_search(const Id& id) {
       // Positions that others have got to tell that it is ordered; so does a list.
       if (group->order) state.mode = wire::GroupMode::ordered;
       state.access = group->list();
-      state.created = state.access != nullptr;
+      state.life = group->life();
+      state.created = state.access || state.life != 0;
       found(std::move(state));
     }
   }

@@ -26,6 +26,7 @@ Duration predecessor_grace(const Config& config) {
 bool Roots::keep(const wire::GroupState& state) {
   const RootRecord* before = registry_.find(state.group);
   const wire::AccessRef list_before = before ? before->state.access : nullptr;
+  const std::uint32_t life_before = before ? before->state.life : 0;
   RootRecord* record = registry_.merge(state, core_.now());
   if (!record) {
     ++core_.counters.limits_met;
@@ -37,7 +38,8 @@ bool Roots::keep(const wire::GroupState& state) {
     ++core_.counters.access_conflicts;
   }
   if (record->own && withdraw_deleted(state.group, *record)) return true;
-  if (record->own && mark != mark_of(list_before)) access_changed(state.group, *record);
+  const bool changed = mark != mark_of(list_before) || record->state.life != life_before;
+  if (record->own && changed) access_changed(state.group, *record);
   if (record->own && *core_.find(state.group)->name() != record->state.name) {
     // Two groups of one id, founded apart: this node's has lost.
     record->own = record->doubted = false;
@@ -124,7 +126,8 @@ void Roots::on_states_ack(PeerRef from, const wire::RootStatesAck& message) {
     if (!record) continue;
     if (batch->purpose == Purpose::handover) {
       if (record->successor == from) handed_over_to(from, id);
-    } else {
+    } else if (!transfers_.queued(from, Purpose::replica, id)) {
+      // Else it has changed since, and goes once more.
       RootRegistry::confirm(*record, from, record->state.epoch, record->state.version);
     }
   }

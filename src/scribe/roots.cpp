@@ -6,6 +6,7 @@
 #include <canopy/error.hpp>
 
 #include "base/assert.hpp"
+#include "scribe/access.hpp"
 #include "scribe/ordering.hpp"
 #include "scribe/routed.hpp"
 #include "scribe/sequencer.hpp"
@@ -115,10 +116,11 @@ void Roots::found(wire::GroupState state) {
 }
 
 void Roots::serve(const Id& id, RootRecord& record, Start start, const wire::Position& closed) {
+  const Group* other = core_.find(id);
+  const bool conflicts = other && *other->name() != record.state.name;
+  if (other && !conflicts) learn_from_tree(record.state, *other);
   if (withdraw_deleted(id, record)) return;
-  if (const Group* other = core_.find(id); other && *other->name() != record.state.name) {
-    tree_.fail(id, wire::JoinRefusal::name_conflict);
-  }
+  if (conflicts) tree_.fail(id, wire::JoinRefusal::name_conflict);
   Group* group = tree_.enter(id, record.state.name);
   if (!group) return;
   if (start == Start::founding) {
@@ -141,13 +143,7 @@ void Roots::serve(const Id& id, RootRecord& record, Start start, const wire::Pos
     begin_epoch(id, record, closed);
   }
   begin_rounds(*group, record);
-  if (!record.state.access && group->list()) {
-    // The replica was older than the tree.
-    record.state.access = group->list();
-    record.state.created = true;
-    ++record.state.version;
-  }
-  tree_.take_list(*group, id, record.state.access);
+  tree_.take_list(*group, id, record.state.access, record.state.life);
   tree_.settled(id, path_changed);
   replicate(id, record);
   note_change(id);
@@ -156,6 +152,19 @@ void Roots::serve(const Id& id, RootRecord& record, Start start, const wire::Pos
     review_at_ = std::min(review_at_, core_.now() + core_.config.heartbeat_interval);
     core_.wake_at(review_at_);
   }
+}
+
+// A replica may be older than the tree: of an earlier list, or of an earlier life.
+void Roots::learn_from_tree(wire::GroupState& state, const Group& group) {
+  if (group.life() < state.life) return;
+  const bool later_life = group.life() > state.life;
+  const wire::AccessRef list = later_life ? group.list() : merged(state.access, group.list());
+  if (!later_life && mark_of(list) == mark_of(state.access)) return;
+  if (later_life && group.order) state.mode = wire::GroupMode::ordered;
+  state.life = group.life();
+  state.access = list;
+  state.created = true;
+  ++state.version;
 }
 
 // The state goes to the replicas with the next word to them, which is now.

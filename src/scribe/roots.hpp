@@ -72,7 +72,8 @@ class Roots {
   void adopt(const wire::GroupState& state);
   // Calls it when this node's disk and the replicas have the state as it is now, or
   // with errc::unconfirmed after a while.
-  void when_kept(const Id& id, PeerRef asker, Completion done);
+  // `within_ms`: so long the asker waits, or 0.
+  void when_kept(const Id& id, PeerRef asker, std::uint32_t within_ms, Completion done);
   // The group as it is, if it was created or is in use.
   std::optional<wire::GroupState> known(const Id& id) const;
 
@@ -146,6 +147,7 @@ class Roots {
   boost::system::error_code may_change(const wire::GroupChange& change) const;
   wire::AccessRef new_list(const wire::AccessRef& before, const wire::AccessRef& wished);
   bool withdraw_deleted(const Id& id, RootRecord& record);
+  static void learn_from_tree(wire::GroupState& state, const Group& group);
   void access_changed(const Id& id, RootRecord& record);
   void offer(const RootRecord& record);
   void offer(const wire::GroupState& state);

@@ -76,7 +76,8 @@ void Tracking::begin(Group& group, const wire::Multicast& message, PeerRef asker
 // All that get it now or, as those that catch up in an ordered group, later.
 void Tracking::await_children(TrackedRound& round, const Group& group, PeerRef asker) {
   for (const Child& child : group.children) {
-    const bool gets_it = round.message().epoch == 0 || child.acknowledged || child.answered_for;
+    const bool admitted = child.acknowledged || child.answered_for;
+    const bool gets_it = admitted || (round.message().epoch == 0 && group.may_get(child));
     if (child.peer != asker && gets_it) round.await(child.peer);
   }
 }

@@ -25,6 +25,7 @@ constexpr double retry_jitter = 0.2;
 // thousands of JOINs at once answers them one after the other.
 constexpr Duration patience_per_join = std::chrono::microseconds(500);
 constexpr Duration detour_delay = std::chrono::milliseconds(50);
+constexpr std::uint8_t room_refusals_max = 5;
 constexpr Duration stray_interval = std::chrono::milliseconds(100);
 // A former parent that has sent nothing for this share of a heartbeat interval
 // has nothing under way any more.
@@ -80,7 +81,7 @@ void Tree::give_up_join(const Id& id) {
   CANOPY_ASSERT(group && group->member);
   group->member = false;
   core_.members_changed(id);
-  complete(id, group->refused_for_want_of_room ? errc::limit : errc::timed_out);
+  complete(id, group->refused_for_want_of_room > 0 ? errc::limit : errc::timed_out);
   prune(id);
 }
 
@@ -198,7 +199,7 @@ void Tree::acknowledge(Group& group, const Id& id, Child& child) {
   core_.members_changed(id);
   core_.send(child.peer, wire::JoinAck{id, child.nonce, path_below(group),
                                        Ordering::position(group), group.tracked, group.list(),
-                                       to_wire(child.below), core_.last.newest(id)});
+                                       to_wire(child.below), core_.last.newest(id), group.life()});
   if (child.below.watched && group.shown.known) core_.send(child.peer, presence_of(group, id));
   ordering_.acknowledged(group, id);
 }
@@ -349,7 +350,7 @@ void Tree::on_join_ack(PeerRef from, const wire::JoinAck& ack) {
       if (group->untold_parent() == from) group->take_untold_parent();
       plan_farewell(*group, id);
       refuse_pending_ancestors(*group, id);
-      take_list(*group, id, ack.access);
+      take_list(*group, id, ack.access, ack.life.value_or(group->life()));
       ordering_.attached(*group, id, ack.position);
       settled(id, group->root_path() != path_before);
       core_.place_changed(id);
@@ -358,12 +359,12 @@ void Tree::on_join_ack(PeerRef from, const wire::JoinAck& ack) {
     }
     case AckVerdict::path_changed:
       path_changed(*group, id, path_before);
-      take_list(*group, id, ack.access);
+      take_list(*group, id, ack.access, ack.life.value_or(group->life()));
       core_.members_changed(id);
       check_membership(id);
       break;
     case AckVerdict::unchanged:
-      take_list(*group, id, ack.access);
+      take_list(*group, id, ack.access, ack.life.value_or(group->life()));
       core_.members_changed(id);
       check_membership(id);
       break;
@@ -427,9 +428,21 @@ void Tree::on_join_refused(PeerRef from, const wire::JoinRefused& refusal) {
     case wire::JoinRefusal::no_such_group: fail(refusal.group, refusal.reason); break;
     case wire::JoinRefusal::denied: on_denied(refusal.group); break;
     case wire::JoinRefusal::loop: look_elsewhere(refusal.group); break;
-    case wire::JoinRefusal::limit:  // the JOIN is sent again in a while
-      group->refused_for_want_of_room = true;
-      break;
+    case wire::JoinRefusal::limit: look_for_room(*group, refusal.group); break;
+  }
+}
+
+// Somebody else may have room, and is asked at once. After several that have none,
+// whoever waits for it is told; else the JOIN is sent again in a while.
+void Tree::look_for_room(Group& group, const Id& id) {
+  if (group.refused_for_want_of_room < room_refusals_max) ++group.refused_for_want_of_room;
+  if (!core_.config.maintenance) return;
+  if (group.refused_for_want_of_room < room_refusals_max) {
+    group.take_detour();
+    join_timers_.schedule(id, core_.now() + core_.env.random().jittered(detour_delay, 0.5));
+    core_.wake_at(join_timers_.next());
+  } else if (user_joins_.contains(id)) {
+    give_up_join(id);
   }
 }
 

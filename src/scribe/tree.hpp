@@ -85,8 +85,9 @@ class Tree {
   // Asks the peer to be this node's parent instead of the present one, which
   // serves it until the JoinAck has come and the streams overlap.
   void ask_candidate(const Id& id, PeerRef candidate, std::uint32_t entries);
-  // The list that this node goes by from now on, and its children.
-  void take_list(Group& group, const Id& id, const wire::AccessRef& list);
+  // The list of the group in this life, which this node goes by from now on, and its
+  // children; but what it has of a later life, or as a later version, it keeps.
+  void take_list(Group& group, const Id& id, const wire::AccessRef& list, std::uint32_t life);
   // This node's membership ends if the list does not allow it.
   void check_membership(const Id& id);
   // The group cannot be: everybody below is told, the membership ends.
@@ -107,6 +108,7 @@ class Tree {
 
  private:
   void look_elsewhere(const Id& id);  // after a loop: by another way
+  void look_for_room(Group& group, const Id& id);
   void send_join(const Id& id);
   bool has_room_for(const wire::GroupJoin& join, const Group& group) const;
   void part_with_parent(Group& group, const Id& id, std::uint32_t nonce);

@@ -1,6 +1,9 @@
 // The part of Tree that keeps those out who may not be members.
 //
-// Only members need the right to join: who carries for others does not. A node
+// Only members need the right to join: who carries for others does not, and sees what
+// it carries, as the root and its successors do; against those, only encryption by the
+// publisher helps. But who has merely asked is sent no payload before it was admitted,
+// nor passes any on to those who have asked it (Group::may_get). A node
 // learns the list from its parent, with the JoinAck and whenever it changes, and goes
 // by it three times: for its own membership, for children that ask, and, when it
 // changes, for those that it has. These say again what they are (AccessClaim). Who
@@ -96,12 +99,16 @@ void Tree::dropped_by_parent(Group& group, const Id& id) {
 
 // --- The list ---
 
-void Tree::take_list(Group& group, const Id& id, const wire::AccessRef& list) {
-  if (mark_of(group.list()) == mark_of(list)) return;
-  // Nobody takes a list away: it was lost with all who were to keep it.
-  if (!list) return roots_.offer_list(group, id);
+void Tree::take_list(Group& group, const Id& id, const wire::AccessRef& list, std::uint32_t life) {
+  const wire::AccessRef known = group.list();
+  if (life == group.life() && mark_of(known) == mark_of(list)) return;
+  // Nobody takes a list of the same life away, or back to an earlier version: what this
+  // node has was lost with all who were to keep it.
+  const bool later = life == group.life() && known && (!list || descends(*known, *list));
+  if (life < group.life() || later) return roots_.offer_list(group, id);
   const Edge above = edge_above(group, id);
   group.ensure_access().list = list;
+  group.access->life = life;
   if (group.parent()) {
     core_.neighbors.change(group.parent(), Side::child_of, above, edge_above(group, id));
   }
@@ -110,7 +117,7 @@ void Tree::take_list(Group& group, const Id& id, const wire::AccessRef& list) {
   for (const Child& child : group.children) {
     if (!child.acknowledged) continue;
     change_path_hash(group, id, child, before);
-    core_.send(child.peer, wire::AccessUpdate{id, list});
+    core_.send(child.peer, wire::AccessUpdate{id, list, life});
   }
   doubt_children(group, id);
 }
@@ -121,7 +128,7 @@ void Tree::on_access_update(PeerRef from, const wire::AccessUpdate& update) {
     return answer_stray(from, update.group);
   }
   if (from != group->parent()) return;
-  take_list(*group, update.group, update.access);
+  take_list(*group, update.group, update.access, update.life.value_or(group->life()));
   check_membership(update.group);
   group = core_.find(update.group);
   if (group) send_claim(*group, update.group);

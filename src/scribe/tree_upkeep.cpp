@@ -80,7 +80,7 @@ void Tree::tell_path(PeerRef child, const Id& id) {
   const Group* group = core_.find(id);
   if (!group || !group->in_tree()) return;
   core_.send(child, wire::RootPathUpdate{id, path_below(*group)});
-  if (group->access) core_.send(child, wire::AccessUpdate{id, group->access->list});
+  if (group->access) core_.send(child, wire::AccessUpdate{id, group->list(), group->life()});
 }
 
 void Tree::forget_parent(const Group& group, const Id& id) {

@@ -93,8 +93,35 @@ void FuzzRunner::gap(NodeIndex node, const Id& group, const scribe::Missed& miss
 void FuzzRunner::multicast(NodeIndex node, const wire::Multicast& message) {
   order_.delivered(process(node), message);
   track_.delivered(process(node), message.id);
+  judge_right(message.group, message.id.publisher);
+  access_->delivered(message.id);
   const unsigned times = ++received_[message.id][process(node)];
   if (times == 2) find(fmt::format("{} got a multicast twice", hex(node)));
+}
+
+bool FuzzRunner::anycast(NodeIndex node, const wire::Anycast& message) {
+  judge_right(message.group, message.id.publisher);
+  if (message.body.view() == FuzzAccess::anycast_text) return true;
+  return requests_->anycast(node, message);
+}
+
+// Some nodes never have the right to publish to some groups, whose lists never go.
+void FuzzRunner::judge_right(const Id& group, const Id& publisher) {
+  if (replicas_may_go_) return;
+  if (access_->is_mute(group, publisher)) {
+    find(fmt::format("a message of {} came, which may not publish",
+                     publisher.to_hex(plan_.overlay.pastry.id_bits)));
+  }
+}
+
+std::optional<NodeIndex> FuzzRunner::some_publisher(const RingOrder& ring, std::uint32_t group,
+                                                    Random& random) const {
+  std::vector<NodeIndex> allowed;
+  for (const auto& [id, node] : ring.members()) {
+    if (access_->may_publish(ring, group, node)) allowed.push_back(node);
+  }
+  if (allowed.empty()) return std::nullopt;
+  return allowed[random.below(allowed.size())];
 }
 
 void FuzzRunner::presence(NodeIndex node, const Id& group, const scribe::Presence& presence) {
@@ -200,7 +227,9 @@ void FuzzRunner::publish_and_judge() {
   const RingOrder ring = running_nodes(*simulation_);
   std::map<std::uint32_t, wire::MessageId> published;
   for (std::uint32_t group = 0; group < plan_.groups; ++group) {
-    const NodeIndex publisher = ring[random_.below(ring.size())].node;
+    const auto chosen = some_publisher(ring, group, random_);
+    if (!chosen) continue;
+    const NodeIndex publisher = *chosen;
     const auto result = std::make_shared<wire::Reach>();
     publish_tracked(publisher, group, "last news",
                     [&published, group, result](const scribe::PublishOutcome& told) {
@@ -231,7 +260,7 @@ void FuzzRunner::publish_and_judge() {
 // Everybody is well, and replies.
 void FuzzRunner::ask_and_judge(const RingOrder& ring, std::uint32_t group, std::size_t members) {
   requests_->let_all_reply();
-  const NodeIndex asker = ring[track_random_.below(ring.size())].node;
+  const NodeIndex asker = some_publisher(ring, group, track_random_).value();
   for (const bool to_all : {false, true}) {
     const auto result = std::make_shared<std::optional<scribe::RequestOutcome>>();
     requests_->ask(asker, group_name(group), to_all,

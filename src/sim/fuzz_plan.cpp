@@ -39,7 +39,8 @@ FuzzPlan::FuzzPlan(std::uint64_t s)
       several_random_(~s),
       several_(several_random_.chance(0.7)),
       load_random_(~s ^ s << 32),
-      request_random_(s * 5 + 29) {
+      request_random_(s * 5 + 29),
+      disk_random_(s * 7 + 31) {
   choose_constants();
   plan_growth();
   plan_use(MonoTime(10s), healed, 60);
@@ -47,6 +48,7 @@ FuzzPlan::FuzzPlan(std::uint64_t s)
   plan_load();
   plan_bursts();
   plan_requests();
+  disks = disk_random_.chance(0.5);
   std::stable_sort(acts.begin(), acts.end(),
                    [](const Act& a, const Act& b) { return a.at < b.at; });
 }

@@ -72,6 +72,7 @@ struct FuzzPlan {
   std::uint32_t groups = 0;
   std::uint32_t ordered_groups = 0;  // the first ones of them
   bool requests = false;             // and anycasts
+  bool disks = false;                // what groups are outlives crashes
   std::vector<Act> acts;             // in the order of their times
   MonoTime calm;                     // growth is over: faults begin
   MonoTime healed;                   // all faults end
@@ -97,6 +98,7 @@ struct FuzzPlan {
   bool several_ = false;   // some acts strike several nodes
   Random load_random_;     // of its own, too
   Random request_random_;  // likewise
+  Random disk_random_;     // likewise
 };
 
 }  // namespace canopy::sim

@@ -30,9 +30,10 @@ void FuzzRequests::report() {
 // --- Senders ---
 
 void FuzzRequests::send_anycast(NodeIndex node, const wire::GroupName& group) {
-  const scribe::AnycastTerms terms{deadline_of(random_), random_.chance(0.3)
-                                                             ? scribe::Patience::until_deadline
-                                                             : scribe::Patience::none};
+  scribe::AnycastTerms terms{deadline_of(random_), random_.chance(0.3)
+                                                       ? scribe::Patience::until_deadline
+                                                       : scribe::Patience::none};
+  terms.key = host_.key_of(node);
   const auto id = std::make_shared<wire::MessageId>();
   *id = simulation_.peer(node).scribe().anycast(
       group, Buffer::copy_of("job"),
@@ -48,6 +49,7 @@ void FuzzRequests::send_anycast(NodeIndex node, const wire::GroupName& group) {
 void FuzzRequests::ask(NodeIndex node, const wire::GroupName& group, bool to_all, Told told) {
   scribe::RequestTerms terms;
   terms.to_all = to_all;
+  terms.key = host_.key_of(node);
   terms.within = all_reply_ ? Duration(20s) : deadline_of(random_);
   const auto id = std::make_shared<wire::MessageId>();
   *id = simulation_.peer(node).scribe().request(

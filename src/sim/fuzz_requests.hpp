@@ -22,6 +22,7 @@ class FuzzRequests {
     std::function<void(std::string finding)> find;
     // A message to all may never come, or late.
     std::function<void(const wire::MessageId& id)> unconfirmed;
+    std::function<scribe::TokenKey(NodeIndex node)> key_of;
   };
   using Told = std::function<void(const scribe::RequestOutcome&)>;
   static constexpr Duration time_max = std::chrono::seconds(21);  // until all is over

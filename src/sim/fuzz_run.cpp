@@ -50,6 +50,7 @@ FuzzRunner::FuzzRunner(const FuzzOptions& options)
   config.overlay = plan_.overlay;
   config.encode = options.encode;
   config.refusals = random_.chance(0.5);
+  config.disks = plan_.disks;
   simulation_ = std::make_unique<Simulation>(config, *topology_);
   if (options.trace != nullptr) simulation_->trace().write_to(*options.trace);
   simulation_->observe(*this);
@@ -59,6 +60,7 @@ FuzzRunner::FuzzRunner(const FuzzOptions& options)
   requests_ = std::make_unique<FuzzRequests>(*simulation_, options.seed, request_host());
   lookups_ = std::make_unique<FuzzLookups>(
       *simulation_, options.seed, [this](std::string finding) { find(std::move(finding)); });
+  replicas_may_go_ = replicas_may_go();
   started_.resize(plan_.nodes);
   memberships_.resize(plan_.nodes);
 }
@@ -77,7 +79,7 @@ FuzzOutcome FuzzRunner::run() {
   settle();
   if (findings_.empty()) publish_and_judge();
   if (findings_.empty()) {
-    for (std::string& finding : access_->judge(running_nodes(*simulation_), replicas_may_go())) {
+    for (std::string& finding : access_->judge(running_nodes(*simulation_), lists_may_go())) {
       find(std::move(finding));
     }
   }
@@ -308,11 +310,12 @@ void FuzzRunner::publish(NodeIndex node, std::uint32_t group) {
   if (track_random_.chance(0.3)) {
     return publish_tracked(node, group, "news", [](const scribe::PublishOutcome&) {});
   }
-  simulation_->peer(node).scribe().publish(group_name(group), wire::AckMode::root,
-                                           Buffer::copy_of("news"),
-                                           [this](const scribe::PublishOutcome& outcome) {
-                                             if (outcome.error) order_.publish_failed(outcome.id);
-                                           });
+  simulation_->peer(node).scribe().publish(
+      group_name(group), wire::AckMode::root, Buffer::copy_of("news"),
+      [this](const scribe::PublishOutcome& outcome) {
+        if (outcome.error) order_.publish_failed(outcome.id);
+      },
+      Duration::zero(), access_->key_of(node));
 }
 
 void FuzzRunner::publish_tracked(NodeIndex node, std::uint32_t group, const std::string& text,
@@ -332,13 +335,14 @@ void FuzzRunner::publish_tracked(NodeIndex node, std::uint32_t group, const std:
         }
         told(outcome);
       },
-      within);
+      within, access_->key_of(node));
 }
 
 FuzzRequests::Host FuzzRunner::request_host() {
   return {[this](MonoTime time, std::function<void()> what) { at(time, std::move(what)); },
           [this](std::string finding) { find(std::move(finding)); },
-          [this](const wire::MessageId& id) { order_.publish_failed(id); }};
+          [this](const wire::MessageId& id) { order_.publish_failed(id); },
+          [this](NodeIndex node) { return access_->key_of(node); }};
 }
 
 // While the ring is parted: what is told of one root's tree says nothing of the other's.
@@ -371,10 +375,24 @@ void FuzzRunner::look_up() {
 }
 
 // A root and all its replicas are struck at once.
+bool FuzzRunner::strikes_replicas(const Act& act) const {
+  const bool stops = act.kind == ActKind::crash || act.kind == ActKind::depart;
+  return stops && act.struck >= plan_.overlay.scribe.root_replicas;
+}
+
 bool FuzzRunner::replicas_may_go() const {
-  return std::ranges::any_of(plan_.acts, [this](const Act& act) {
-    const bool stops = act.kind == ActKind::crash || act.kind == ActKind::depart;
-    return stops && act.struck >= plan_.overlay.scribe.root_replicas;
+  return std::ranges::any_of(plan_.acts, [this](const Act& act) { return strikes_replicas(act); });
+}
+
+// And their disks do not come back.
+bool FuzzRunner::lists_may_go() const {
+  const auto comes_back = [this](const Act& stopped) {
+    return std::ranges::any_of(plan_.acts, [&](const Act& act) {
+      return act.kind == ActKind::restart && act.node == stopped.node && act.at >= stopped.at;
+    });
+  };
+  return std::ranges::any_of(plan_.acts, [&](const Act& act) {
+    return strikes_replicas(act) && !(plan_.disks && comes_back(act));
   });
 }
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -40,9 +41,7 @@ class FuzzRunner final : public Observer {
   std::size_t asked(NodeIndex node, const wire::Multicast& message) override {
     return requests_->asked(node, message);
   }
-  bool anycast(NodeIndex node, const wire::Anycast& message) override {
-    return requests_->anycast(node, message);
-  }
+  bool anycast(NodeIndex node, const wire::Anycast& message) override;
 
  private:
   using Received = std::pair<NodeIndex, std::uint64_t>;  // node, its incarnation
@@ -69,7 +68,11 @@ class FuzzRunner final : public Observer {
   bool has_two_roots(const Id& group) const;
   void create_groups();
   void look_up();
+  bool strikes_replicas(const Act& act) const;
   bool replicas_may_go() const;
+  bool lists_may_go() const;
+  std::optional<NodeIndex> some_publisher(const RingOrder& ring, std::uint32_t group,
+                                          Random& random) const;
   Received process(NodeIndex node) const;
   void fault_links(const Act& act);
   void refresh_link_faults();
@@ -82,6 +85,7 @@ class FuzzRunner final : public Observer {
   Findings judge_loads();
   std::vector<Id> telling_keys(const RingOrder& ring) const;
   void judge_activation(NodeIndex node);
+  void judge_right(const Id& group, const Id& publisher);
   std::size_t members_of(const RingOrder& ring, std::uint32_t group) const;
   Findings judge_members(const RingOrder& ring) const;
   void publish_and_judge();
@@ -107,6 +111,7 @@ class FuzzRunner final : public Observer {
   std::unique_ptr<FuzzRequests> requests_;
   std::unique_ptr<FuzzLookups> lookups_;
   MonoTime forgetful_until_{};
+  bool replicas_may_go_ = false;
   Findings findings_;
 };
 

@@ -22,7 +22,9 @@ Simulation::Simulation(const SimulationConfig& config, const Topology& topology)
       topology_(topology),
       seeds_(config.seed),
       network_(topology, seeds_.fork()),
-      trace_(config.overlay.pastry.id_bits) {}
+      trace_(config.overlay.pastry.id_bits) {
+  config_.overlay.scribe.keeps_states = config.disks;
+}
 
 Simulation::~Simulation() = default;
 
@@ -47,6 +49,7 @@ NodeIndex Simulation::add_node(std::string name, const Id& id) {
 void Simulation::start_process(VirtualNode& node) {
   node.state_ = NodeState::running;
   node.peer_ = std::make_unique<scribe::OverlayPeer>(config_.overlay, node.self_, node, node);
+  for (const auto& [group, state] : node.disk_) node.peer_->scribe().restore(state);
 }
 
 void Simulation::found(NodeIndex node) {

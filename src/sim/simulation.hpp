@@ -35,6 +35,8 @@ struct SimulationConfig {
   scribe::OverlayConfig overlay;
   bool encode = false;              // pass every message through the wire codec
   std::uint32_t inbox_max = 4'096;  // messages kept for a hung node; more are lost
+  // Nodes have disks for what groups are, which outlive their processes.
+  bool disks = false;
   // A message to a stopped process comes back as a hint to its sender, as a
   // refused connection does; otherwise it vanishes, as if the machine were off.
   bool refusals = true;
@@ -68,7 +70,8 @@ class Simulation {
   void add_contact(NodeIndex joiner, NodeIndex contact);
   void depart(NodeIndex node);  // leaves on purpose, then stops
   void crash(NodeIndex node);
-  void restart(NodeIndex node);  // a stopped one: new incarnation, nothing remembered
+  // A stopped one: new incarnation, nothing remembered but what its disk has.
+  void restart(NodeIndex node);
   void hang(NodeIndex node);
   void resume(NodeIndex node);
   void set_clock_drift(NodeIndex node, std::int32_t ppm);

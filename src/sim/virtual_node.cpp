@@ -51,4 +51,9 @@ void VirtualNode::detached(const Id& group, boost::system::error_code reason) {
   for (Observer* observer : simulation_.observers_) observer->detached(index_, group, reason);
 }
 
+void VirtualNode::keep_state(const wire::GroupState& state) {
+  disk_[state.group] = state;
+  peer_->scribe().written(state.group, state.epoch, state.version);
+}
+
 }  // namespace canopy::sim

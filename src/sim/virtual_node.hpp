@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 
 #include "base/random.hpp"
@@ -42,6 +43,9 @@ class VirtualNode final : public wire::Env, public scribe::Events {
   bool anycast(const wire::Anycast& message) override;
   void request_over(const wire::MessageId& id, boost::system::error_code reason) override;
   void detached(const Id& group, boost::system::error_code reason) override;
+  // At once; what is on the disk is there after a crash.
+  void keep_state(const wire::GroupState& state) override;
+  void forget_state(const Id& group) override { disk_.erase(group); }
 
  private:
   friend class Simulation;
@@ -58,6 +62,7 @@ class VirtualNode final : public wire::Env, public scribe::Events {
   MonoTime wake_scheduled_ = never;    // of the event that counts
   Random random_;
   VirtualClock clock_;
+  std::map<Id, wire::GroupState> disk_;  // SimulationConfig::disks
   std::unique_ptr<scribe::OverlayPeer> peer_;
   std::unique_ptr<std::deque<std::uint32_t>> inbox_;  // flights that came while hung
 };

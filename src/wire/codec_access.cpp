@@ -89,10 +89,15 @@ overlay::AccessUpdate to_proto(Writer& writer, const AccessUpdate& from) {
   overlay::AccessUpdate to;
   to.set_group(bytes_of(from.group));
   writer.put_shared(from.access, [&] { return to.mutable_access(); });
+  if (from.life) to.set_life(*from.life);
   return to;
 }
 AccessUpdate from_proto(Reader& reader, const overlay::AccessUpdate& from) {
-  return {reader.id(from.group(), "group"), reader.access(from.access(), from.has_access())};
+  AccessUpdate to;
+  to.group = reader.id(from.group(), "group");
+  to.access = reader.access(from.access(), from.has_access());
+  if (from.has_life()) to.life = from.life();
+  return to;
 }
 
 overlay::AccessClaim to_proto(Writer& writer, const AccessClaim& from) {
@@ -123,6 +128,8 @@ overlay::GroupChange to_proto(Writer& writer, const GroupChange& from) {
   writer.put_shared(from.access, [&] { return to.mutable_access(); });
   writer.put_shared(from.proof, [&] { return to.mutable_proof(); });
   writer.put_list(to.mutable_states(), from.states, limit::states);
+  to.set_within_ms(from.within_ms);
+  to.set_repeated(from.repeated);
   return to;
 }
 GroupChange from_proto(Reader& reader, const overlay::GroupChange& from) {
@@ -136,6 +143,8 @@ GroupChange from_proto(Reader& reader, const overlay::GroupChange& from) {
   to.access = reader.access(from.access(), from.has_access());
   to.proof = reader.proof(from.proof(), from.has_proof());
   to.states = reader.list<GroupState>(from.states(), limit::states, "states");
+  to.within_ms = from.within_ms();
+  to.repeated = from.repeated();
   return to;
 }
 

@@ -43,6 +43,7 @@ overlay::AnycastReply to_proto(Writer& writer, const AnycastReply& from) {
   to.set_error(from.error);
   if (from.member) writer.put(to.mutable_member(), from.member);
   to.set_searching(from.searching);
+  to.set_retry_after_ms(from.retry_after_ms);
   return to;
 }
 AnycastReply from_proto(Reader& reader, const overlay::AnycastReply& from) {
@@ -51,6 +52,7 @@ AnycastReply from_proto(Reader& reader, const overlay::AnycastReply& from) {
   to.error = reader.number<std::uint16_t>(from.error(), "error");
   to.member = reader.optional_peer(from.member(), from.has_member(), "member");
   to.searching = from.searching();
+  to.retry_after_ms = from.retry_after_ms();
   return to;
 }
 

@@ -120,6 +120,7 @@ overlay::GroupCreate to_proto(Writer& writer, const GroupCreate& from) {
   writer.put(to.mutable_origin(), from.origin);
   to.set_nonce(from.nonce);
   writer.put_shared(from.proof, [&] { return to.mutable_proof(); });
+  to.set_within_ms(from.within_ms);
   return to;
 }
 GroupCreate from_proto(Reader& reader, const overlay::GroupCreate& from) {
@@ -128,6 +129,7 @@ GroupCreate from_proto(Reader& reader, const overlay::GroupCreate& from) {
   to.origin = reader.needed_peer(from.origin(), from.has_origin(), "origin");
   to.nonce = from.nonce();
   to.proof = reader.proof(from.proof(), from.has_proof());
+  to.within_ms = from.within_ms();
   return to;
 }
 
@@ -204,6 +206,7 @@ overlay::JoinAck to_proto(Writer& writer, const JoinAck& from) {
   writer.put_shared(from.access, [&] { return to.mutable_access(); });
   put_membership(to, from.counted, &overlay::JoinAck::mutable_counted);
   writer.put_position(from.last, [&] { return to.mutable_last(); });
+  if (from.life) to.set_life(*from.life);
   return to;
 }
 JoinAck from_proto(Reader& reader, const overlay::JoinAck& from) {
@@ -216,6 +219,7 @@ JoinAck from_proto(Reader& reader, const overlay::JoinAck& from) {
   to.access = reader.access(from.access(), from.has_access());
   to.counted = membership(from.counted());
   to.last = reader.position(from.last());
+  if (from.has_life()) to.life = from.life();
   return to;
 }
 

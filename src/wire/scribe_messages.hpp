@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -104,6 +105,7 @@ struct GroupCreate {
   PeerRef origin = {};
   std::uint32_t nonce = 0;
   ProofRef proof = {};
+  std::uint32_t within_ms = 0;  // so long the origin waits; 0: it does not say
 };
 
 // A question to the group's root, or something for it to do, about what a create
@@ -124,6 +126,8 @@ struct GroupChange {
   AccessRef access = {};
   ProofRef proof = {};
   std::vector<GroupState> states = {};  // one, or none
+  std::uint32_t within_ms = 0;          // so long the origin waits; 0: it does not say
+  bool repeated = false;                // an earlier root may have done it
 };
 
 // Who has a tracked multicast, below one node or in all.
@@ -192,6 +196,8 @@ struct JoinAck {
   AccessRef access = {};    // the group's
   Membership counted = {};  // as the JOIN had it, or a later word: so the child is counted
   Position last = {};       // the stamp of the latest message that the sender knows of
+  // The group's, which the list is of; none: the sender does not say.
+  std::optional<std::uint32_t> life = {};
 };
 
 // A parent's list is another one now; null: everybody may everything. Answered by an
@@ -199,6 +205,7 @@ struct JoinAck {
 struct AccessUpdate {
   Id group = {};
   AccessRef access = {};
+  std::optional<std::uint32_t> life = {};  // as in JoinAck
 };
 
 // What the sender, a child, is in the group, by the list with this mark (0: none).
@@ -446,7 +453,8 @@ struct AnycastReply {
   // canopy::errc, 0 = a member took it; busy: there are members, none is willing
   std::uint16_t error = 0;
   PeerRef member = {};
-  bool searching = false;  // neither; sent now and then by a long search
+  bool searching = false;            // neither; sent now and then by a long search
+  std::uint32_t retry_after_ms = 0;  // errc::limit: too early; then there is room again
 };
 
 // --- Requests, between the asker and a member that has the request ---

@@ -44,7 +44,7 @@ TEST(AccessText, TokensComeFromFilesAndVariables) {
   const std::string token = make_token();
   EXPECT_EQ(token.size(), 43u);
   EXPECT_NE(token, make_token());
-  std::ofstream(path) << token << "\nsomething else\n";
+  std::ofstream(path) << token << "\n";
   EXPECT_EQ(read_token(path).token, token);
   std::ofstream(path) << "short\n";
   EXPECT_NE(read_token(path).problem, "");
@@ -57,6 +57,27 @@ TEST(AccessText, TokensComeFromFilesAndVariables) {
   EXPECT_EQ(grant.tokens, std::vector{token_id(token)});
   ::unsetenv("CANOPY_TEST_TOKEN");
   EXPECT_NE(token_of_variable("CANOPY_TEST_TOKEN").problem, "");
+}
+
+// Editors of all systems.
+TEST(AccessText, LineEndsAreNoPartOfATokenAndASecondLineIsRefused) {
+  const std::string path = "/tmp/canopy-token-" + make_token().substr(0, 8);
+  const std::string token = make_token();
+  for (const std::string& text :
+       {token, token + "\r\n", token + "\r", token + " \t\n\n\r\n", "\n\r\n  " + token + "\n"}) {
+    std::ofstream(path) << text;
+    EXPECT_EQ(read_token(path).token, token) << text;
+    ::setenv("CANOPY_TEST_TOKEN", text.c_str(), 1);
+    EXPECT_EQ(token_of_variable("CANOPY_TEST_TOKEN").token, token) << text;
+  }
+  for (const char* end : {"\n", "\r\n", "\r", "\n\n"}) {
+    std::ofstream(path) << token << end << make_token() << end;
+    const TokenText read = read_token(path);
+    EXPECT_EQ(read.token, "");
+    EXPECT_NE(read.problem.find("more than one line"), std::string::npos) << read.problem;
+  }
+  ::unsetenv("CANOPY_TEST_TOKEN");
+  std::filesystem::remove(path);
 }
 
 }  // namespace

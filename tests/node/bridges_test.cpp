@@ -11,6 +11,7 @@
 #include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
 
+#include <canopy/access.hpp>
 #include <canopy/error.hpp>
 
 #include "node/node_core.hpp"
@@ -149,6 +150,27 @@ TEST_F(BridgesTest, AskAsTheQueuesOwner) {
   EXPECT_EQ(queues_.last_caller, "111122223333");
   EXPECT_EQ(queues_.bridges[1].name.queue, (queue::QueueName{"us-east-1", "111122223333", "jobs"}));
   EXPECT_EQ(queues_.bridges[1].name.group, (queue::BridgedGroup{"prices", "me"}));
+}
+
+TEST_F(BridgesTest, AClosedGroupIsJoinedWithTheToken) {
+  const std::string token = make_token();
+  CreateOptions closed;
+  closed.access.join = {false, {}, {token_id(token)}};
+  bool created = false;
+  node_.create_with(prices, closed, [&created](error_code error, const CreateResult&) {
+    EXPECT_FALSE(error) << error.message();
+    created = true;
+  });
+  EXPECT_TRUE(eventually([&created] { return created; }));
+  bridges_->set_token(make_token());
+  const BridgeInfo refused = add(prices, "jobs");
+  EXPECT_FALSE(refused.joined);
+  EXPECT_EQ(refused.problem, make_error_code(errc::denied).message());
+  bridges_->set_token(token);
+  EXPECT_TRUE(eventually([this] { return list().at(0).joined; }));
+  EXPECT_EQ(list().at(0).problem, "");
+  publish("a");
+  EXPECT_TRUE(eventually([this] { return queues_.bodies == std::vector<std::string>{"a"}; }));
 }
 
 TEST_F(BridgesTest, WhatTheQueuesDoNotTakeIsSentUntilTheyDo) {

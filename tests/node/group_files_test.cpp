@@ -9,6 +9,8 @@
 
 #include <canopy/options.hpp>
 
+#include "node/store_check.hpp"
+
 namespace canopy::node {
 namespace {
 
@@ -106,6 +108,31 @@ TEST_F(GroupFilesTest, ADamagedFileIsNamedAndNothingIsLeftOut) {
   EXPECT_NE(problem().find(file_of("a")), std::string::npos);
   std::filesystem::resize_file(file_of("a"), 0);
   EXPECT_NE(problem().find(file_of("a")), std::string::npos);
+}
+
+TEST_F(GroupFilesTest, ACheckNamesEachDamagedFileAndChangesNothing) {
+  EXPECT_EQ(check_store(directory_, false).status, 2);
+  wire::GroupState deleted = state("c");
+  deleted.life = 1;
+  deleted.deleted_for_ms = 1;
+  const GroupFiles files(directory_);
+  ASSERT_FALSE(files.write(
+      {{Id::hash_of("a"), state("a")}, {Id::hash_of("b"), state("b")}, {Id::hash_of("c"), deleted}},
+      group_files_now));
+  EXPECT_EQ(check_store(directory_, false).status, 0);
+  EXPECT_NE(check_store(directory_, false).text.find("definitions of 2 groups"), std::string::npos);
+  std::filesystem::resize_file(file_of("a"), 60);
+  std::fstream(file_of("b"), std::ios::in | std::ios::out | std::ios::binary).seekp(40).put('?');
+  for (const bool json : {false, true}) {
+    const StoreCheck check = check_store(directory_, json);
+    EXPECT_EQ(check.status, 1);
+    for (const char* name : {"a", "b"})
+      EXPECT_NE(check.text.find(file_of(name) + (json ? "\"" : " is damaged")), std::string::npos)
+          << check.text;
+    EXPECT_EQ(check.text.find(file_of("c")), std::string::npos);
+  }
+  EXPECT_NE(check_store(directory_, false).text.find("its checksum is wrong"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(file_of("c")));
 }
 
 TEST_F(GroupFilesTest, WhatAWriteLeftUnfinishedGoes) {

@@ -1,10 +1,14 @@
 #include "sim/simulation.hpp"
 
+#include <algorithm>
+#include <memory>
 #include <sstream>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "scribe/group_name.hpp"
 #include "sim/checkers.hpp"
 #include "sim/plane.hpp"
 
@@ -16,10 +20,11 @@ using namespace std::chrono_literals;
 // A ring on a plane, small constants, LAN profile.
 class Rings : public ::testing::Test {
  protected:
-  void build(std::size_t nodes, std::uint64_t seed = 1, bool encode = false) {
+  void build(std::size_t nodes, std::uint64_t seed = 1, bool encode = false, bool disks = false) {
     SimulationConfig config;
     config.seed = seed;
     config.encode = encode;
+    config.disks = disks;
     config.overlay.pastry = pastry::Config::lan();
     config.overlay.pastry.b = 2;
     config.overlay.pastry.leaf_set_size = 4;
@@ -61,6 +66,49 @@ TEST_F(Rings, have_one_root_for_every_key) {
   std::vector<Id> keys;
   for (int i = 0; i < 200; ++i) keys.push_back(Id::hash_of(fmt::format("key {}", i)));
   EXPECT_EQ(check_roots(*simulation_, running_nodes(*simulation_), keys), Findings());
+}
+
+// A root, all its replicas and everybody else but one, at the same moment.
+TEST_F(Rings, have_their_groups_again_from_the_disks_of_those_that_crashed) {
+  for (const bool disks : {false, true}) {
+    build(20, 3, false, disks);
+    const unsigned id_bits = simulation_->overlay_config().pastry.id_bits;
+    // Of which node 0, who stays, keeps no replica.
+    wire::GroupName name{"closed", "ann"};
+    const auto closer_ones = [&] {
+      const Id id = scribe::group_id(name, id_bits);
+      NodeIndex count = 0;
+      for (NodeIndex node = 1; node < 20; ++node) {
+        count += closer_to(id, simulation_->id(node), simulation_->id(0)) ? 1 : 0;
+      }
+      return count;
+    };
+    while (closer_ones() < 12) name.name += '+';
+    wire::AccessList list;
+    list.join = {false, {simulation_->id(0)}, {}};
+    simulation_->peer(0).scribe().create(
+        name, wire::GroupMode::ordered, std::make_shared<const wire::AccessList>(list), nullptr,
+        [](boost::system::error_code error, const scribe::CreateOutcome&) {
+          EXPECT_FALSE(error) << error.message();
+        });
+    simulation_->run_for(5s);
+    for (NodeIndex node = 1; node < 20; ++node) simulation_->crash(node);
+    for (NodeIndex node = 1; node < 20; ++node) {
+      simulation_->restart(node);
+      simulation_->join(node, {0});
+    }
+    simulation_->run_for(2min);
+    EXPECT_EQ(wrong(), Findings());
+    wire::GroupState found;
+    simulation_->peer(0).scribe().look(
+        name, [&](boost::system::error_code, const wire::GroupState& state) { found = state; });
+    simulation_->run_for(15s);
+    EXPECT_EQ(found.created, disks);
+    if (!disks) continue;
+    EXPECT_EQ(found.mode, wire::GroupMode::ordered);
+    ASSERT_TRUE(found.access);
+    EXPECT_EQ(found.access->join, list.join);
+  }
 }
 
 TEST_F(Rings, replay_from_their_seed) {

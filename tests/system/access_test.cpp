@@ -1,7 +1,9 @@
 // Access lists in rings of real daemons: by peer and by token, while roots are killed,
 // and after everything was off.
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -104,6 +106,46 @@ class AccessTest : public testing::Test {
     return best;
   }
 
+  struct Manager {
+    explicit Manager(std::size_t of) : daemon(of) {}
+    std::size_t daemon;
+    int changes = 0;
+    bool waits = false;
+    std::chrono::steady_clock::time_point asked{};
+    std::vector<std::pair<std::string, milliseconds>> took;
+  };
+
+  static constexpr int changes_each = 4;
+
+  // Looks, and changes what it has seen, several times.
+  void change_list(Manager& manager) {
+    if (manager.changes++ == changes_each) return;
+    ask_as(manager, "look", control::GetAccess{closed_group}, [&](const control::Answer& answer) {
+      const auto* access = std::get_if<control::Access>(&answer);
+      if (!access) return change_list(manager);
+      control::AccessRights rights = access->access.value_or(control::AccessRights{});
+      rights.join.peers = {Id::hash_of(name_of_daemon(manager.daemon)),
+                           Id::hash_of("change " + std::to_string(manager.changes))};
+      ask_as(manager, "set", control::SetAccess{closed_group, access->version, rights, ""},
+             [&](const control::Answer&) { change_list(manager); });
+    });
+  }
+
+  void ask_as(Manager& manager, const std::string& what, control::Request request,
+              std::function<void(const control::Answer&)> then) {
+    manager.waits = true;
+    manager.asked = std::chrono::steady_clock::now();
+    (*cluster_)[manager.daemon].client().send(
+        std::move(request), [&manager, what, then](const control::AnswerEnvelope& envelope) {
+          const auto* failure = std::get_if<control::Failure>(&envelope.answer);
+          manager.waits = false;
+          manager.took.emplace_back(what + (failure ? ": " + failure->text : ""),
+                                    std::chrono::duration_cast<milliseconds>(
+                                        std::chrono::steady_clock::now() - manager.asked));
+          then(envelope.answer);
+        });
+  }
+
   std::string directory_;
   std::optional<Cluster> cluster_;
   const std::string secret_ = make_token();
@@ -141,6 +183,40 @@ TEST_F(AccessTest, ListsModesAndDeletionsAreThereAgainAfterEverythingWasKilled) 
   EXPECT_TRUE(known.created);
   expect_enforced({0, 1, 2, 3, 4, 5});
   EXPECT_EQ(outcome(3, control::Join{deleted, ""}), unsigned(errc::no_such_group));
+}
+
+// Two who manage a group change its list at the same time, again and again, while its
+// root is stopped now and then: each call is answered, in its time.
+TEST_F(AccessTest, EveryChangeIsAnsweredWhileTheRootIsStopped) {
+  control::Create open = creation();
+  open.access->manage = {true, {}, {}};
+  (*cluster_)[0].client().ask<control::Done>(open);
+  constexpr int rounds = 4;
+  for (int round = 0; round < rounds; ++round) {
+    const std::size_t stopped = root();
+    std::vector<Manager> managers;
+    for (std::size_t i = 0; managers.size() < 2; ++i) {
+      if (i != stopped) managers.emplace_back(i);
+    }
+    (*cluster_)[stopped].process().signal(SIGSTOP);
+    const auto begun = std::chrono::steady_clock::now();
+    const auto resume_at = begun + milliseconds(500 + 1200 * round);
+    bool resumed = false;
+    for (Manager& manager : managers) change_list(manager);
+    cluster_->until(seconds(40) * slowness, [&] {
+      if (!resumed && std::chrono::steady_clock::now() > resume_at) {
+        (*cluster_)[stopped].process().signal(SIGCONT);
+        resumed = true;
+      }
+      return resumed && std::ranges::none_of(managers, &Manager::waits);
+    });
+    for (const Manager& manager : managers) {
+      EXPECT_FALSE(manager.waits) << "round " << round << cluster_->logs();
+      for (const auto& [what, took] : manager.took)
+        EXPECT_LE(took, seconds(11) * slowness) << "round " << round << " " << what;
+    }
+    ASSERT_TRUE(cluster_->becomes_one_ring(seconds(30) * slowness)) << cluster_->logs();
+  }
 }
 
 }  // namespace

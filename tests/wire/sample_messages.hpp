@@ -8,6 +8,7 @@
 #include <concepts>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -133,6 +134,11 @@ class Sampler {
     for (T& element : to) fill(element);
   }
 
+  template <class T>
+  void fill(std::optional<T>& to) {
+    if (random_.chance(0.7)) fill(to.emplace());
+  }
+
   void fill(TableRow& to) {
     to.row = static_cast<std::uint8_t>(random_.below(Id::bits));
     fill(to.peers);
@@ -197,6 +203,10 @@ class Describer {
     std::string text = "[";
     for (const T& element : list) text += describe(element) + ", ";
     return text + "]";
+  }
+  template <class T>
+  std::string describe(const std::optional<T>& value) const {
+    return value ? describe(*value) : "none";
   }
   std::string describe(const std::shared_ptr<const RoutedBody>& body) const {
     return std::to_string(body->index()) +
