@@ -249,8 +249,8 @@ void Scribe::tree(const Id& group, PeerRef peer, TreeCompletion done) {
   parts_->tell_later();
 }
 
-void Scribe::members(const wire::GroupName& name, MemberCountCompletion done) {
-  parts_->requests.members(name, std::move(done));
+void Scribe::members(const wire::GroupName& name, MemberCountCompletion done, const TokenKey& key) {
+  parts_->requests.members(name, key, std::move(done));
   parts_->tell_later();
 }
 

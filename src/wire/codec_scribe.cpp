@@ -166,6 +166,7 @@ overlay::TreeRequest to_proto(Writer& writer, const TreeRequest& from) {
   writer.put_group(to, from.group);
   writer.put(to.mutable_origin(), from.origin);
   to.set_brief(from.brief);
+  writer.put_shared(from.proof, [&] { return to.mutable_proof(); });
   return to;
 }
 TreeRequest from_proto(Reader& reader, const overlay::TreeRequest& from) {
@@ -174,6 +175,7 @@ TreeRequest from_proto(Reader& reader, const overlay::TreeRequest& from) {
   to.group = reader.group(from);
   to.origin = reader.needed_peer(from.origin(), from.has_origin(), "origin");
   to.brief = from.brief();
+  to.proof = reader.proof(from.proof(), from.has_proof());
   return to;
 }
 
@@ -465,6 +467,7 @@ overlay::TreeReply to_proto(Writer& writer, const TreeReply& from) {
   to.set_round_trip_us(from.round_trip_us);
   writer.put_position(from.position, [&] { return to.mutable_position(); });
   put_membership(to, from.below, &overlay::TreeReply::mutable_below);
+  to.set_error(from.error);
   return to;
 }
 TreeReply from_proto(Reader& reader, const overlay::TreeReply& from) {
@@ -480,6 +483,7 @@ TreeReply from_proto(Reader& reader, const overlay::TreeReply& from) {
   to.round_trip_us = from.round_trip_us();
   to.position = reader.position(from.position());
   to.below = membership(from.below());
+  to.error = reader.number<std::uint16_t>(from.error(), "error");
   return to;
 }
 

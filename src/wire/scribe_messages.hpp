@@ -528,6 +528,7 @@ struct TreeRequest {
   Id group = {};
   PeerRef origin = {};  // routed to the root first, then asked of each child directly
   bool brief = false;   // neither ancestors nor children are wanted
+  ProofRef proof = {};  // of the right to join
 };
 struct TreeReply {
   std::uint32_t nonce = 0;
@@ -541,6 +542,7 @@ struct TreeReply {
   std::uint32_t round_trip_us = 0;  // to its parent; 0: not measured
   Position position = {};           // ordered: up to here the peer has everything
   Membership below = {};
+  std::uint16_t error = 0;  // errc: nothing but that is told
 };
 
 // The sender is to be relieved of the receiver, its child, which looks for the

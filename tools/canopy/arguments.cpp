@@ -143,14 +143,19 @@ class Parser {
 
     command = add("members", "Count the members of a group", [this] {
       parse_group(members_.group);
+      members_.token = presented_token(token_file_);
       arguments_.command = members_;
     });
     add_group(command, members_.group);
+    add_token_option(command, token_file_);
     command.flag("--watch", members_.watch, "Ask again every second, print when it has changed");
     command.footer(
         "Members are daemons, however many programs have joined through each. The group's\n"
-        "root knows the number; \"at least\" it says while a part of the tree is missing, and\n"
-        "for a minute after one was lost. join --presence tells who comes and who goes.");
+        "root knows the number; \"about\" it says while some may be counted twice or not at\n"
+        "all: for some seconds after peers of the tree have changed their places, and for a\n"
+        "minute after one was lost. Of a group that not anyone may join, only those are told\n"
+        "who may, or are listed as allowed to publish or manage. join --presence tells who\n"
+        "comes and who goes.");
 
     add("shutdown", "Let the daemon leave the ring and end",
         [this] { arguments_.command = ShutdownCommand{}; });

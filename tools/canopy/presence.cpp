@@ -100,7 +100,7 @@ void put_presence(json::object& object, const control::Presence& presence) {
 }
 
 int run(Context& context, const MembersCommand& command) {
-  const control::GetMembers question{group_of(context, command.group)};
+  const control::GetMembers question{group_of(context, command.group), command.token};
   if (command.watch) return watch(context, question);
   print_count(context, context.client.ask<control::MemberCount>(question, context.deadline()));
   return 0;
