@@ -93,8 +93,9 @@ using CreateCompletion = std::function<void(boost::system::error_code, const Cre
 // The group as it is; nothing but its defaults where there is none.
 using StateCompletion = std::function<void(boost::system::error_code, const wire::GroupState&)>;
 using MemberCountCompletion = std::function<void(boost::system::error_code, MemberCount)>;
-// Nothing: nobody who was asked has one.
-using LastCompletion = std::function<void(const std::optional<wire::Multicast>&)>;
+// Nothing: nobody who was asked has one, or there is an error.
+using LastCompletion =
+    std::function<void(boost::system::error_code, const std::optional<wire::Multicast>&)>;
 using TreeCompletion = std::function<void(boost::system::error_code, const wire::TreeReply&)>;
 
 }  // namespace canopy::scribe

@@ -265,7 +265,8 @@ void FuzzRunner::judge_last(const std::map<std::uint32_t, wire::MessageId>& publ
     if (!memberships_[node].contains(group)) continue;  // the group is closed to it
     const auto found = std::make_shared<std::optional<wire::Multicast>>();
     simulation_->peer(node).scribe().last(
-        group_id(group), [found](const std::optional<wire::Multicast>& last) { *found = last; });
+        group_id(group), [found](boost::system::error_code,
+                                 const std::optional<wire::Multicast>& last) { *found = last; });
     run_until(simulation_->now() + 10s);
     // A request to all was published after it.
     if (!*found || ((**found).id != id && !plan_.requests)) {

@@ -257,7 +257,9 @@ std::optional<wire::Multicast> MiniNet::last(PeerRef ref, const wire::GroupName&
   std::optional<std::optional<wire::Multicast>> result;
   const Id id = group_id(name, boxes_.at(ref)->peer->pastry().config().id_bits);
   boxes_.at(ref)->scribe().last(
-      id, [&](const std::optional<wire::Multicast>& found) { result = found; });
+      id, [&](boost::system::error_code, const std::optional<wire::Multicast>& found) {
+        result = found;
+      });
   run_until([&] { return result.has_value(); }, 60s);
   return result.value();
 }

@@ -320,7 +320,7 @@ class CanopyTest(RingCase):
             self.canopy(self.first, "create", group, "--mode", mode)
             with self.join(self.last, group, "--last", "--count", "1") as first:
                 self.assertEqual(first.process.stderr.readline().decode(),
-                                 f"canopy: {group}: no message yet\n")
+                                 f"canopy: {group}: no message yet, waiting for the first\n")
                 self.canopy(self.first, "publish", group, "old")
                 self.assertEqual(first.lines(), ["old"])
             self.canopy(self.first, "publish", group, "new")
