@@ -36,7 +36,7 @@ struct CreateOutcome {
 // What a group's root knows of its members.
 struct MemberCount {
   std::uint32_t members = 0;
-  bool complete = false;  // else at least so many
+  bool complete = false;  // else about so many
 };
 
 // When no member is willing: how long to look again and again.

@@ -249,7 +249,7 @@ void FuzzRunner::judge_last(const std::map<std::uint32_t, wire::MessageId>& publ
     const auto view = simulation_->peer(node).scribe().view(killed);
     if (!view || !view->root) continue;
     memberships_[node].clear();
-    presence_.stopped(process(node));
+    presence_.stopped(process(node), simulation_->now());
     simulation_->crash(node);
   }
   run_until(simulation_->now() + 3min);

@@ -94,7 +94,6 @@ overlay::GroupJoin to_proto(Writer& writer, const GroupJoin& from) {
   writer.put_position(from.position, [&] { return to.mutable_position(); });
   to.set_claim(static_cast<std::uint32_t>(from.claim));
   writer.put_shared(from.proof, [&] { return to.mutable_proof(); });
-  put_membership(to, from.below, &overlay::GroupJoin::mutable_below);
   writer.put_position(from.last, [&] { return to.mutable_last(); });
   return to;
 }
@@ -109,7 +108,6 @@ GroupJoin from_proto(Reader& reader, const overlay::GroupJoin& from) {
   to.position = reader.position(from.position());
   to.claim = reader.enumeration(from.claim(), Claim::none, Claim::member);
   to.proof = reader.proof(from.proof(), from.has_proof());
-  to.below = membership(from.below());
   to.last = reader.position(from.last());
   return to;
 }

@@ -78,8 +78,7 @@ int watch(Context& context, const control::GetMembers& question) {
 }  // namespace
 
 std::string member_count_text(std::uint64_t members, bool complete) {
-  return fmt::format("{}{} member{}", complete ? "" : "at least ", members,
-                     members == 1 ? "" : "s");
+  return fmt::format("{}{} member{}", complete ? "" : "about ", members, members == 1 ? "" : "s");
 }
 
 std::string text_of(const control::Presence& presence) {
