@@ -15,8 +15,9 @@
 // must have come to the root (Core::settling_time); after a failure, until whatever
 // counts the old parent must have noticed (Config::child_expiry more). So does the old
 // parent for its own. Words that take a completeness back are told without a pause: so
-// at each node one of the two says so as long as the two do not fit. (Unless the old
-// parent, or one above it, dies within the moment in which that word is on its way.)
+// at each node one of the two says so as long as the two do not fit. (Unless that word
+// is lost, because its link breaks or the old parent, or one above it, dies just then:
+// heartbeats or Config::child_expiry put it right.)
 //
 // Names of who came and went travel with the words, on the way once: a lost one
 // is missing, the number is not. A node names itself, its parent names it when it

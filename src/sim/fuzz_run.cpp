@@ -132,6 +132,12 @@ void FuzzRunner::run_until(MonoTime time) {
 
 void FuzzRunner::carry_out(const Act& act) {
   const NodeIndex node = act.node;
+  const bool loses = act.kind == ActKind::loss || act.kind == ActKind::clog ||
+                     act.kind == ActKind::cut_both_ways || act.kind == ActKind::cut_one_way;
+  if (loses) {
+    lossy_until_ = std::max(
+        lossy_until_, simulation_->now() + act.span + 20 * plan_.overlay.scribe.heartbeat_interval);
+  }
   switch (act.kind) {
     case ActKind::start: return start(act);
     case ActKind::restart: return come_back(act);
@@ -309,7 +315,8 @@ void FuzzRunner::detached(NodeIndex node, const Id& id, boost::system::error_cod
 void FuzzRunner::look_at_members() {
   if (!members_known_) return;
   at(simulation_->now() + 1s, [this] { look_at_members(); });
-  if (simulation_->now() < forgetful_until_) return;
+  // A word that gets lost is told again after some heartbeats.
+  if (simulation_->now() < std::max(forgetful_until_, lossy_until_)) return;
   for (std::uint32_t group = 0; group < plan_.groups; ++group) {
     for (std::string& finding :
          presence_.look(*simulation_, group_id(group), simulation_->now() < plan_.calm)) {

@@ -105,6 +105,7 @@ class FuzzRunner final : public Observer {
   std::unique_ptr<FuzzAccess> access_;
   std::unique_ptr<FuzzRequests> requests_;
   MonoTime forgetful_until_{};
+  MonoTime lossy_until_{};
   bool members_known_ = true;
   Findings findings_;
 };

@@ -1,6 +1,7 @@
 // What is promised of numbers of members, checked from outside. All the time: a number
 // that is said to be complete counts nobody twice, so it is not above the number of
-// those that are members, or have been until a while ago. As long as there have been no
+// those that are members, or have been until a while ago (unless links have lost
+// messages in the meantime). As long as there have been no
 // faults: nor is it below the number of those that have been for a while. Once the ring
 // is quiet: the root of each group knows how many there are, and so does every process
 // that watches them. Nodes watch by a rule of their own, every third membership.
