@@ -88,7 +88,7 @@ struct Tree {
 // has.
 struct MemberCount {
   std::uint64_t members = 0;
-  bool complete = false;  // else at least so many: see Presence
+  bool complete = false;  // else about so many: see Presence
 };
 
 // This node's place in one group.

@@ -117,13 +117,15 @@ struct MemberName {
 
 // Who is in the group (JoinOptions::presence): daemons, each once however many
 // subscriptions it has. The first one tells the number, others what has changed
-// since the one before. When nothing changes any more the number is right within
-// some heartbeats; who came and went is listed as far as it is known, each list up
-// to 64. What is not taken in time makes one event.
+// since the one before: as many have joined and left as the numbers differ. When nothing changes
+// any more the number is right within some heartbeats; who came and went is listed as far as it is
+// known, each list up to 64. What is not taken in time makes one event.
 struct Presence {
   std::uint64_t members = 0;
-  bool complete = false;  // else at least so many: part of the tree was lost within the last
-                          // minute, or has peers of an earlier version
+  // Else about so many: some may be counted twice or not at all, as peers of the tree
+  // change their places, part of it was lost within the last minute, or has peers of an
+  // earlier version.
+  bool complete = false;
   std::vector<MemberName> joined;
   std::vector<MemberName> left;
   std::uint64_t more_joined = 0;  // that are not listed

@@ -263,21 +263,28 @@ class Node {
     return detail::initiate<Route>(std::forward<Token>(token), &detail::NodeRef::route, ref_, key);
   }
 
-  // The group's whole tree, read from the root down. Completion:
-  // void(error_code, Tree). bad_name, no_such_group, timed_out.
+  // The group's whole tree, read from the root down. Who may ask: see
+  // async_member_count. Completion: void(error_code, Tree). bad_name, denied,
+  // no_such_group, timed_out.
   template <class Token>
   auto async_tree(GroupName group, Token&& token) {
     return detail::initiate<Tree>(std::forward<Token>(token), &detail::NodeRef::tree, ref_,
                                   std::move(group));
   }
 
-  // How many members the group has; who asks need not be one. One message to the
-  // root, which knows. Completion: void(error_code, MemberCount). bad_name,
-  // no_such_group, timed_out.
+  // How many members the group has. Who asks need not be one, but must be allowed to join,
+  // or be among those who are listed as allowed to publish or to manage. `secret`: a token
+  // that gives such a right; empty: this node has one, or is a member. One message to the root,
+  // which knows. Completion: void(error_code, MemberCount). bad_name, denied, no_such_group,
+  // timed_out.
+  template <class Token>
+  auto async_member_count(GroupName group, std::string secret, Token&& token) {
+    return detail::initiate<MemberCount>(std::forward<Token>(token), &detail::NodeRef::member_count,
+                                         ref_, std::move(group), std::move(secret));
+  }
   template <class Token>
   auto async_member_count(GroupName group, Token&& token) {
-    return detail::initiate<MemberCount>(std::forward<Token>(token), &detail::NodeRef::member_count,
-                                         ref_, std::move(group));
+    return async_member_count(std::move(group), std::string(), std::forward<Token>(token));
   }
 
   // The groups in whose trees this node is, in id order. Completion:

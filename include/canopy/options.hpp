@@ -83,7 +83,12 @@ struct NodeOptions {
   std::size_t payload_bytes_max = 1U << 20;       // payload and headers of one message
   std::size_t mailbox_calls_max = 65'536;         // calls on their way to the node's thread
   std::size_t mailbox_bytes_max = 64U << 20;      // and the payloads they carry
-  std::size_t walk_peers_max = 100'000;           // nodes that async_tree or async_ring visits
+  // What this node keeps for those who missed it, bytes: of one ordered group, of all
+  // ordered groups, and of the latest messages of all groups (of which it may be 0).
+  std::size_t history_bytes_max = 16U << 20;
+  std::size_t history_node_bytes_max = 64U << 20;
+  std::size_t last_bytes_max = 32U << 20;
+  std::size_t walk_peers_max = 100'000;  // nodes that async_tree or async_ring visits
 
   std::chrono::milliseconds departure_time_max{5000};  // for async_stop
 };

@@ -211,7 +211,7 @@ void ControlSession::handle(RequestId id, const control::GetTree& request) {
 
 void ControlSession::handle(RequestId id, const control::GetMembers& request) {
   host_->node.async_member_count(
-      to_public(request.group),
+      to_public(request.group), request.token,
       ends(id, [id, group = request.group](ControlSession& self, const MemberCount& count) {
         self.send(id, control::MemberCount{group, count.members, count.complete});
       }));

@@ -211,6 +211,23 @@ void declare_limits(OptionTable& table, DaemonSettings& settings) {
   table.add("limit.publish-bytes", scribe.publish_bytes_max, "the same in bytes; 0 for any number")
       .bytes()
       .range(0, std::uint64_t{1} << 40);
+  table
+      .add("limit.history", scribe.history_bytes_max,
+           "messages of an ordered group, of the last 30 s, kept for who missed them")
+      .bytes()
+      .range(std::size_t{64} << 10, std::size_t{1} << 40);
+  table.add("limit.histories", scribe.history_node_bytes_max, "the same of all groups together")
+      .bytes()
+      .range(std::size_t{64} << 10, std::size_t{1} << 40);
+  table.check([&scribe]() -> std::optional<std::string> {
+    if (scribe.history_node_bytes_max >= scribe.history_bytes_max) return std::nullopt;
+    return "limit.histories must not be less than limit.history: raise the one or lower the other";
+  });
+  table
+      .add("limit.last-messages", scribe.last_bytes_max,
+           "latest messages of all groups, kept for who joins; 0 for none")
+      .bytes()
+      .range(0, std::size_t{1} << 40);
   table.add("limit.departure", settings.departure_time_max, "for handing over before the end")
       .range(100ms, 10min);
 }
@@ -270,6 +287,9 @@ NodeOptions to_node_options(const DaemonSettings& settings) {
   options.child_entries_max = overlay.scribe.child_entries_max;
   options.publish_messages_per_second = overlay.scribe.publish_messages_max;
   options.publish_bytes_per_second = overlay.scribe.publish_bytes_max;
+  options.history_bytes_max = overlay.scribe.history_bytes_max;
+  options.history_node_bytes_max = overlay.scribe.history_node_bytes_max;
+  options.last_bytes_max = overlay.scribe.last_bytes_max;
   options.payload_bytes_max = settings.payload_max;
   options.mailbox_bytes_max = settings.mailbox_max;
   options.departure_time_max =

@@ -70,33 +70,40 @@ void Follower::hold(const Message& message) {
   held_->bytes += message.payload.size();
   held_->messages.push_back(message);
   const bool full = held_->messages.size() >= held_messages_max || held_->bytes >= held_bytes_max;
-  if (full) release({});
+  if (full) release();
 }
 
 void Follower::last(const std::optional<Message>& message, const scribe::OrderHistory* history,
                     const Translate& translate) {
   if (!held_) return;
-  if (!history) return release(message);
+  if (!history) return release(message, !message);
   if (!position_) position_ = history->end();
   // Else it comes by itself.
   const wire::Position place =
       message ? wire::Position{message->epoch, message->position} : wire::Position{};
-  if (place <= position_) release(message);
+  if (place <= position_) release(message, !message);
   held_.reset();
   catch_up(history, translate);
 }
 
-void Follower::release(const std::optional<Message>& last) {
+void Follower::no_last_known(const scribe::OrderHistory* history, const Translate& translate) {
+  if (!held_) return;
+  if (history && !position_) position_ = history->end();
+  release();
+  if (history) catch_up(history, translate);
+}
+
+void Follower::release(const std::optional<Message>& last, bool none) {
   const auto held = std::exchange(held_, nullptr);
   const bool among_them =
       last && std::ranges::find(held->messages, last->id, &Message::id) != held->messages.end();
   if (last && !among_them) subscription_->push(*last);
-  if (!last && held->messages.empty()) subscription_->push(NoLast{});
+  if (none && held->messages.empty()) subscription_->push(NoLast{});
   for (Message& message : held->messages) subscription_->push(std::move(message));
 }
 
 void Follower::detach(boost::system::error_code reason) {
-  if (held_) release({});
+  if (held_) release();
   if (behind_) tell_rest();
   subscription_->detach(reason);
 }

@@ -43,6 +43,8 @@ class Follower {
   // Here it is, as users see it; or there is none.
   void last(const std::optional<Message>& message, const scribe::OrderHistory* history,
             const Translate& translate);
+  // Nobody has answered: what came is told.
+  void no_last_known(const scribe::OrderHistory* history, const Translate& translate);
   // The membership ends.
   void detach(boost::system::error_code reason);
 
@@ -57,7 +59,7 @@ class Follower {
   bool is_over(const scribe::OrderHistory* history) const;
   void tell_rest();
   void hold(const Message& message);
-  void release(const std::optional<Message>& last);
+  void release(const std::optional<Message>& last = {}, bool none = false);
 
   std::shared_ptr<State> subscription_;
   wire::Position position_;  // of an ordered group: up to here it was told everything

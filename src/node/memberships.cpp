@@ -109,15 +109,19 @@ void Memberships::begin_last(const Id& id, Follower& follower) {
   follower.await_last();
   scribe_.last(id,
                [this, id, weak = std::weak_ptr(follower.handle())](
-                   const std::optional<wire::Multicast>& found) { last(id, weak.lock(), found); });
+                   boost::system::error_code error, const std::optional<wire::Multicast>& found) {
+                 last(id, weak.lock(), error, found);
+               });
 }
 
 void Memberships::last(const Id& id, const std::shared_ptr<State>& subscription,
+                       boost::system::error_code error,
                        const std::optional<wire::Multicast>& found) {
   auto position = groups_.find(id);
   if (position == groups_.end()) return;
   auto follower = find(position->second, subscription);
   if (follower == position->second.subscriptions.end()) return;
+  if (error) return follower->no_last_known(scribe_.history(id), translation(position->second));
   std::optional<Message> message;
   if (found && to_message(position->second, *found, message.emplace())) {
     message->last = true;

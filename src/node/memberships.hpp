@@ -90,7 +90,7 @@ class Memberships {
   void begin_presence(const Id& id, State& subscription);
   void begin_last(const Id& id, Follower& follower);
   void last(const Id& id, const std::shared_ptr<State>& subscription,
-            const std::optional<wire::Multicast>& found);
+            boost::system::error_code error, const std::optional<wire::Multicast>& found);
   void ended(const Id& id, const std::shared_ptr<State>& subscription);
   void drained(const Id& id, const std::shared_ptr<State>& subscription);
   static std::vector<Follower>::iterator find(Group& group,

@@ -171,10 +171,12 @@ void NodeRef::tree(GroupName group, Completion<Tree> done) const {
            });
 }
 
-void NodeRef::member_count(GroupName group, Completion<MemberCount> done) const {
+void NodeRef::member_count(GroupName group, std::string secret,
+                           Completion<MemberCount> done) const {
   start_on(core_, executor_, std::move(done), 0,
-           [group = std::move(group)](node::Overlay& overlay, const auto& operation) {
-             overlay.member_count(group, operation);
+           [group = std::move(group), secret = std::move(secret)](node::Overlay& overlay,
+                                                                  const auto& operation) {
+             overlay.member_count(group, secret, operation);
            });
 }
 

@@ -104,7 +104,8 @@ class Overlay final : private wire::Env,
   void ring(std::shared_ptr<Operation<Ring>> done);
   void route(const Key& key, std::shared_ptr<Operation<Route>> done);
   void tree(const GroupName& group, std::shared_ptr<Operation<Tree>> done);
-  void member_count(const GroupName& group, const std::shared_ptr<Operation<MemberCount>>& done);
+  void member_count(const GroupName& group, const std::string& secret,
+                    const std::shared_ptr<Operation<MemberCount>>& done);
   void groups(const std::shared_ptr<Operation<std::vector<GroupInfo>>>& done);
 
  private:

@@ -43,6 +43,9 @@ scribe::OverlayConfig overlay_config(const NodeOptions& options) {
   config.scribe.child_entries_max = options.child_entries_max;
   config.scribe.publish_messages_max = options.publish_messages_per_second;
   config.scribe.publish_bytes_max = options.publish_bytes_per_second;
+  config.scribe.history_bytes_max = options.history_bytes_max;
+  config.scribe.history_node_bytes_max = options.history_node_bytes_max;
+  config.scribe.last_bytes_max = options.last_bytes_max;
   return config;
 }
 

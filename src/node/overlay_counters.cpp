@@ -119,6 +119,7 @@ void add_trees(Names& names, const scribe::Counters& trees) {
   names.add("tree.member_words_again", trees.member_words_again);
   names.add("tree.member_names_dropped", trees.member_names_dropped);
   names.add("tree.last_given", trees.last_given);
+  names.add("tree.last_refused", trees.last_refused);
   names.add("tree.last_dropped", trees.last_dropped);
   names.add("tree.tracked_refused", trees.tracked_refused);
   names.add("tree.tracked_repeated", trees.tracked_repeated);

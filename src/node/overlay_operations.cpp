@@ -235,14 +235,16 @@ void Overlay::tree(const GroupName& group, std::shared_ptr<Operation<Tree>> done
   after_input();
 }
 
-void Overlay::member_count(const GroupName& group,
+void Overlay::member_count(const GroupName& group, const std::string& secret,
                            const std::shared_ptr<Operation<MemberCount>>& done) {
   const wire::GroupName name = full_name(group);
   if (refuse(done, &name)) return;
-  peer_.scribe().members(name,
-                         [done](boost::system::error_code error, const scribe::MemberCount& count) {
-                           done->complete(error, {count.members, count.complete});
-                         });
+  peer_.scribe().members(
+      name,
+      [done](boost::system::error_code error, const scribe::MemberCount& count) {
+        done->complete(error, {count.members, count.complete});
+      },
+      token_key(secret));
   after_input();
 }
 

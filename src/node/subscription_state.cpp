@@ -179,6 +179,8 @@ void SubscriptionState::push(Presence presence) {
   } else {
     presence_ = std::make_unique<Presence>(std::move(presence));
   }
+  // Whoever has seen no number yet has nothing to add names to.
+  if (!presence_told_) *presence_ = {presence_->members, presence_->complete, {}, {}, 0, 0};
   hand_over();
 }
 
@@ -263,6 +265,7 @@ std::vector<Event> SubscriptionState::take(std::size_t max_events) {
   events.reserve(std::min(max_events, size() + 1));
   if (lost_here_ != 0) events.push_back(Lost{std::exchange(lost_here_, 0)});
   if (presence_ && events.size() < max_events) {
+    presence_told_ = true;
     events.push_back(std::move(*std::exchange(presence_, nullptr)));
   }
   while (events.size() < max_events && !empty()) {

@@ -121,7 +121,8 @@ class SubscriptionState {
   std::size_t bytes_ = 0;
   std::uint64_t lost_here_ = 0;  // dropped in front of what is queued
   std::unique_ptr<Presence> presence_;
-  bool over_ = false;  // nothing comes any more
+  bool presence_told_ = false;  // before that, the number alone
+  bool over_ = false;           // nothing comes any more
   std::shared_ptr<Receive> waiting_;
   std::size_t waiting_max_ = 0;
 };

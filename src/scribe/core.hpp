@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <utility>
@@ -65,6 +66,7 @@ struct Core {
     PeerRef left;
   };
   std::unique_ptr<std::vector<MemberNews>> member_news;  // since MemberCounts looked last
+  std::function<void(const Id&)> before_leaving;         // a group's tree: MemberCounts
   LastStore last;
 
   std::uint64_t last_sequence = 0;  // of messages that this node has named
@@ -95,6 +97,16 @@ struct Core {
     member_news->push_back({id, left});
   }
 
+  // What has changed in a tree is known all the way up after so long: word of it takes
+  // a moment for each level, and a lost one is told again after two heartbeats.
+  Duration settling_time() const { return 4 * config.heartbeat_interval; }
+  // For so long members of the subtree may be counted elsewhere, too, or nowhere.
+  void unsettle(Group& group, const Id& id, Duration span) {
+    group.unsettled_until = std::max(group.unsettled_until, now() + span);
+    members_changed(id);
+  }
+  void unsettle(Group& group, const Id& id) { unsettle(group, id, settling_time()); }
+
   // A message of the group has come through the tree, or begins here.
   void passed(const wire::Multicast& message) {
     last.passed(message, config, now(), counters);
@@ -117,6 +129,8 @@ struct Core {
     const Duration asleep = now() - active_at;
     stale_by = now() < stale_until ? std::max(stale_by, asleep) : asleep;
     stale_until = now() + pastry.config().probe_timeout;
+    // Children may have moved, and a parent may have given this node up.
+    for (auto& [id, group] : groups) unsettle(group, id);
   }
   // Notices by itself, too: what Pastry has to do next may be long after that.
   void look_at_clock() {

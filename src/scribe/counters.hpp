@@ -68,6 +68,7 @@ struct Counters {
   std::uint64_t member_words_again = 0;    // of these, as the two ends differed
   std::uint64_t member_names_dropped = 0;  // of who came or went: no room for them
   std::uint64_t last_given = 0;            // latest messages, to others
+  std::uint64_t last_refused = 0;          // from children, ahead of what the root has sent
   std::uint64_t last_dropped = 0;          // the same, no longer kept for want of room
 
   // Tracked multicasts

@@ -16,7 +16,7 @@ namespace canopy::scribe {
 // The members of a group, as those who watch it are told.
 struct Presence {
   std::uint32_t members = 0;
-  bool complete = false;             // at least so many, if not
+  bool complete = false;             // about so many, if not
   wire::MemberChanges changes = {};  // since the time before
 };
 

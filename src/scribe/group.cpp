@@ -124,6 +124,7 @@ void Group::collect_peers(std::vector<PeerRef>& in_use) const {
   if (parent_) in_use.push_back(parent_);
   if (former_parent_) in_use.push_back(former_parent_);
   if (candidate_) in_use.push_back(candidate_);
+  if (left_parent) in_use.push_back(left_parent);
   if (lost) lost->collect_peers(in_use);
   if (order) {
     order->stream.collect_peers(in_use);

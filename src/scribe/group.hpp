@@ -63,6 +63,10 @@ class Group {
   bool announced = false;  // it was named as one who came, and not yet as one who went
   MemberTally told;        // to the parent
   ShownMembers shown;      // to whom it may concern below, and to the own members
+  // Until then somebody in the subtree may be counted elsewhere, too, or nowhere.
+  MonoTime unsettled_until{};
+  PeerRef left_parent;    // since then this node has had none
+  MonoTime left_until{};  // until then that may count this node still, wherever it is
   ChildrenTable children;
   std::uint64_t told_path_hash = 0;   // of the path that the children were told
   std::unique_ptr<GroupOrder> order;  // of an ordered group, as far as this node knows

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <canopy/error.hpp>
+
 #include "scribe/planted_bug.hpp"
 #include "scribe/root_registry.hpp"
 
@@ -32,9 +34,12 @@ bool of_its_mode(const Group& group, const wire::Position& stamp) {
   return !stamp || (group.order != nullptr) == (stamp.epoch >> 32 != 0);
 }
 
-bool acceptable(const Group& group, PeerRef from, const RootRecord* record) {
-  if (group.parent() == from || group.children.contains(from)) return true;
-  return group.serves_as_root() && record && record->given_by == from;
+// What may be from before this root's reign, or of what it has sent itself.
+bool possible(const Group& group, const RootRecord* record, const wire::Position& stamp) {
+  if (!record || !record->own) return false;
+  if (stamp.epoch != record->state.epoch) return stamp.epoch < record->state.epoch;
+  if (!group.order) return stamp.sequence <= group.multicasts;
+  return group.order->sequencer && stamp <= group.order->sequencer->last();
 }
 
 }  // namespace
@@ -43,13 +48,20 @@ bool acceptable(const Group& group, PeerRef from, const RootRecord* record) {
 
 void LastMessages::ask(const Id& id, LastCompletion done) {
   const Group* group = core_.find(id);
-  if (group && !core_.last.find(id)) {
+  if (group && !sure(id) && !core_.departing) {
     search(*group, id).users.push_back(std::move(done));
     return;
   }
+  boost::system::error_code error;
+  if (core_.departing) error = errc::shutting_down;
   std::optional<wire::Multicast> message;
-  if (group) message = multicast_of(*core_.last.find(id));
-  core_.upcalls.call([done = std::move(done), message] { done(message); });
+  if (const auto kept = core_.last.find(id); group && kept) message = multicast_of(*kept);
+  core_.upcalls.call([done = std::move(done), error, message] { done(error, message); });
+}
+
+// Whether what is here is the last one.
+bool LastMessages::sure(const Id& id) const {
+  return core_.last.find(id) && !(state_ && state_->fetches.contains(id));
 }
 
 LastMessages::State& LastMessages::state() {
@@ -65,7 +77,8 @@ LastMessages::Search& LastMessages::search(const Group& group, const Id& id) {
   search.deadline = now + core_.config.last_timeout;
   MonoTime look_at = now + core_.config.request_retry_interval;
   if (group.serves_as_root()) {
-    const bool later_elsewhere = core_.last.newest(id) != wire::Position{};
+    const bool later_elsewhere =
+        core_.last.newest(id) != wire::Position{} || state_->fetches.contains(id);
     const bool recovers = group.lost && group.lost->missing_until(now) != MonoTime{};
     const int intervals = later_elsewhere || recovers ? last_patience_intervals : 0;
     look_at = std::min(search.deadline, now + intervals * core_.config.heartbeat_interval);
@@ -90,7 +103,8 @@ void LastMessages::tick() {
     const Group* group = core_.find(id);
     const MonoTime deadline = state_->searches.at(id).deadline;
     if (!group || core_.now() >= deadline) {
-      finish(id);
+      const bool unanswered = !group || !group->serves_as_root();
+      finish(id, unanswered ? errc::timed_out : errc{});
       continue;
     }
     ask_parent(*group, id);
@@ -105,7 +119,7 @@ MonoTime LastMessages::next_deadline() const {
 }
 
 // With what there is now.
-void LastMessages::finish(const Id& id) {
+void LastMessages::finish(const Id& id, errc reason) {
   if (!state_) return;
   auto search = state_->searches.extract(id);
   if (!search) return;
@@ -115,29 +129,41 @@ void LastMessages::finish(const Id& id) {
   for (const PeerRef asker : search.mapped().askers) give(asker, id);
   std::optional<wire::Multicast> message;
   if (const auto kept = core_.last.find(id)) message = multicast_of(*kept);
+  boost::system::error_code error;
+  if (reason != errc{} && !message) error = reason;
   for (LastCompletion& done : search.mapped().users) {
-    core_.upcalls.call([done = std::move(done), message] { done(message); });
+    core_.upcalls.call([done = std::move(done), error, message] { done(error, message); });
   }
 }
 
 // --- What children have ---
 
-void LastMessages::fetch(const Id& id) {
-  if (planted_bug == PlantedBug::last_not_fetched) return;
-  if (!state().fetches.try_emplace(id, 0).second) return;
+// The child says that it knows of a later one. Only a root can tell whether that may
+// be; others get it for the root.
+void LastMessages::claimed(const Group& group, const Id& id, const wire::Position& stamp,
+                           const RootRecord* record) {
+  if (planted_bug == PlantedBug::last_not_fetched || core_.departing) return;
+  if (!stamp || stamp <= core_.last.newest(id)) return;
+  if (group.serves_as_root() && !possible(group, record, stamp)) return refuse();
+  const auto [entry, fresh] = state().fetches.try_emplace(id);
+  entry->second.stamp = std::max(entry->second.stamp, stamp);
+  if (!fresh) return;
   state_->fetch_timers.schedule(id, core_.now());
   core_.wake_at(core_.now());
 }
 
+void LastMessages::refuse() { ++core_.counters.last_refused; }
+
 void LastMessages::ask_children(const Id& id) {
   const Group* group = core_.find(id);
-  unsigned& attempts = state_->fetches.at(id);
-  if (!group || core_.last.find(id) || attempts == fetches_max) {
+  Fetch& fetch = state_->fetches.at(id);
+  const bool had = core_.last.newest(id) >= fetch.stamp;
+  if (!group || had || fetch.attempts == fetches_max) {
     state_->fetches.erase(id);
     return;
   }
   if (group->in_tree()) {
-    ++attempts;
+    ++fetch.attempts;
     for (const Child& child : group->children) {
       if (child.acknowledged) core_.send(child.peer, wire::LastRequest{id});
     }
@@ -165,55 +191,70 @@ void LastMessages::on_request(PeerRef from, const wire::LastRequest& request) {
     ++core_.counters.strays_dropped;
     return;
   }
-  if (core_.last.find(request.group)) return give(from, request.group);
+  const bool here = from_child ? sure(request.group) : core_.last.find(request.group).has_value();
+  if (here || core_.departing) return give(from, request.group);
   if (!from_child) return;  // whoever is below passes it up once it is here
   wire::Peers& askers = search(*group, request.group).askers;
   if (std::ranges::find(askers, from) == askers.end()) askers.push_back(from);
 }
 
 void LastMessages::on_reply(PeerRef from, const wire::LastReply& reply, const RootRecord* record) {
-  const Id& id = reply.group;
-  const Group* group = core_.find(id);
-  if (!group || !acceptable(*group, from, record) || !of_its_mode(*group, reply.stamp)) {
+  const Group* group = core_.find(reply.group);
+  const bool given =
+      group && group->serves_as_root() && record && record->given_by == from && record->own;
+  const bool from_parent = group && group->parent() == from;
+  const bool known = given || from_parent || (group && group->children.contains(from));
+  if (!known || !of_its_mode(*group, reply.stamp)) {
     ++core_.counters.strays_dropped;
-    return;
-  }
-  if (reply.body.size() > core_.config.body_max) {
+  } else if (reply.body.size() > core_.config.body_max) {
     ++core_.counters.limits_met;
-    return;
-  }
-  const bool from_parent = group->parent() == from;
-  if (reply.hint) {
-    if (from_parent && core_.last.heard_of(id, reply.stamp)) spread(*group, reply, from);
-  } else if (reply.found) {
-    if (core_.last.wants(reply)) {
-      core_.passed(multicast_of(reply));
-      if (!from_parent && group->parent()) core_.send(group->parent(), reply);
-      if (!from_parent) spread(*group, reply, from);
-    }
-    finish(id);
   } else if (from_parent) {
-    finish(id);
+    on_reply_from_above(*group, reply);
+  } else if (reply.found && !reply.hint) {
+    on_reply_from_below(*group, reply, record);
   }
 }
 
+void LastMessages::on_reply_from_above(const Group& group, const wire::LastReply& reply) {
+  if (reply.hint) {
+    if (core_.last.heard_of(reply.group, reply.stamp)) spread(group, reply);
+    return;
+  }
+  if (reply.found && core_.last.wants(reply)) core_.passed(multicast_of(reply));
+  finish(reply.group);
+}
+
+// Passed on unread: if the root takes it, it comes down again as a hint.
+void LastMessages::on_reply_from_below(const Group& group, const wire::LastReply& reply,
+                                       const RootRecord* record) {
+  if (!reply.stamp || reply.stamp <= core_.last.newest(reply.group)) return;
+  if (!group.serves_as_root()) {
+    if (group.parent()) core_.send(group.parent(), reply);
+    return;
+  }
+  if (!possible(group, record, reply.stamp)) return refuse();
+  core_.passed(multicast_of(reply));
+  spread(group, reply);
+  finish(reply.group);
+}
+
 // Children are told that there is a later one.
-void LastMessages::spread(const Group& group, const wire::LastReply& reply, PeerRef from) {
+void LastMessages::spread(const Group& group, const wire::LastReply& reply) {
   wire::LastReply hint;
   hint.group = reply.group;
   hint.stamp = reply.stamp;
   hint.hint = true;
   if (!hint.stamp) return;
   for (const Child& child : group.children) {
-    if (child.acknowledged && child.peer != from) core_.send(child.peer, hint);
+    if (child.acknowledged) core_.send(child.peer, hint);
   }
 }
 
-void LastMessages::on_join(const wire::GroupJoin& join) {
+void LastMessages::on_join(const wire::GroupJoin& join, const RootRecord* record) {
   const Group* group = core_.find(join.group);
   if (!group || !group->children.contains(join.child)) return;
   if (!core_.config.maintenance || !of_its_mode(*group, join.last)) return;
-  if (core_.last.heard_of(join.group, join.last)) fetch(join.group);
+  claimed(*group, join.group, join.last, record);
 }
 
 void LastMessages::on_join_ack(PeerRef from, const wire::JoinAck& ack) {
@@ -223,9 +264,16 @@ void LastMessages::on_join_ack(PeerRef from, const wire::JoinAck& ack) {
     wire::LastReply known;
     known.group = ack.group;
     known.stamp = ack.last;
-    spread(*group, known, from);
+    spread(*group, known);
   }
   if (state_ && state_->searches.contains(ack.group)) ask_parent(*group, ack.group);
+}
+
+void LastMessages::shut_down() {
+  if (!state_) return;
+  while (!state_->searches.empty()) finish(state_->searches.begin()->first, errc::shutting_down);
+  state_->fetches.clear();
+  state_->fetch_timers = {};
 }
 
 void LastMessages::collect_peers(std::vector<PeerRef>& in_use) const {

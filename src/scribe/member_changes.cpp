@@ -50,12 +50,18 @@ std::size_t merge(wire::MemberChanges& changes, const wire::MemberChanges& later
   return dropped;
 }
 
+std::uint32_t explained(std::uint32_t before, const wire::MemberChanges& changes) noexcept {
+  const auto joined = static_cast<std::int64_t>(changes.joined.size() + changes.more_joined);
+  const auto left = static_cast<std::int64_t>(changes.left.size() + changes.more_left);
+  return positive(std::int64_t{before} + joined - left);
+}
+
 void explain(wire::MemberChanges& changes, std::uint32_t before, std::uint32_t now) {
   const auto joined = static_cast<std::int64_t>(changes.joined.size());
   const auto left = static_cast<std::int64_t>(changes.left.size());
   const std::int64_t grown = std::int64_t{now} - before;
-  changes.more_joined = grown > 0 ? positive(grown - joined + left) : 0;
-  changes.more_left = grown < 0 ? positive(-grown - left + joined) : 0;
+  changes.more_joined = positive(grown - joined + left);
+  changes.more_left = positive(-grown + joined - left);
 }
 
 }  // namespace canopy::scribe

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "wire/scribe_messages.hpp"
 
@@ -18,6 +19,8 @@ std::size_t came(wire::MemberChanges& changes, PeerRef peer);
 std::size_t went(wire::MemberChanges& changes, PeerRef peer);
 std::size_t merge(wire::MemberChanges& changes, const wire::MemberChanges& later);
 
+// The number of members, if those named are all the changes.
+std::uint32_t explained(std::uint32_t before, const wire::MemberChanges& changes) noexcept;
 // Makes those without a name as many as it takes to get from one number to the
 // other, as far as the names do not explain it.
 void explain(wire::MemberChanges& changes, std::uint32_t before, std::uint32_t now);

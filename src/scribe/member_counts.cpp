@@ -14,10 +14,10 @@ namespace {
 // number that they explain.
 constexpr int word_delay_share = 20;  // of a heartbeat interval
 constexpr int name_delay_share = 100;
-// Whoever moves between parents is counted twice, or not at all, for a moment.
 constexpr int show_delay_share = 2;
-// For so many intervals it may be that who is missing has only lost its parent.
-constexpr int show_patience_intervals = 5;
+// For so many intervals it may be that who is missing has only lost its parent; who
+// moves has settled before.
+constexpr int show_patience_intervals = 6;
 constexpr std::size_t member_words_max = 1024;  // in a message
 constexpr std::size_t names_per_message_max = 128;
 constexpr std::size_t repeated_messages_max = 16;  // of one repetition
@@ -77,9 +77,19 @@ void MemberCounts::look() {
     core_.counters.member_names_dropped += dropped;
     const bool shows = group->serves_as_root() && group->shown.known;
     const bool names = state_ && state_->changes.contains(id);
-    const int share = shows ? show_delay_share : names ? name_delay_share : word_delay_share;
+    const bool first = group->parent() && group->told == MemberTally{};
+    const int share = shows            ? show_delay_share
+                      : names || first ? name_delay_share
+                                       : word_delay_share;
+    if (revokes(*group, id)) state_->paused.cancel(id);
     look_at(id, core_.config.heartbeat_interval / share);
   }
+}
+
+// The parent takes a sum for complete, and it is not: that is told without a pause.
+bool MemberCounts::revokes(const Group& group, const Id& id) const {
+  return state_ && state_->paused.contains(id) && group.parent() && group.told.complete &&
+         !tally_of(group, core_.now()).complete;
 }
 
 void MemberCounts::look_at(const Id& id, Duration delay) {
@@ -92,6 +102,7 @@ void MemberCounts::look_at(const Id& id, Duration delay) {
 }
 
 void MemberCounts::tick() {
+  look();  // so that numbers and names go together
   if (!state_) return;
   Batches batches;
   state_->paused.take_due(core_.now());
@@ -113,12 +124,33 @@ void MemberCounts::review(const Id& id, Batches& batches) {
   } else if (group->serves_as_root()) {
     show_as_root(*group, id);
   }
-  if (!group->lost) return;
-  const MonoTime missing = group->lost->missing_until(core_.now());
-  if (missing != MonoTime{}) look_at(id, missing - core_.now());
+  const MonoTime until = incomplete_until(*group, core_.now());
+  if (until != MonoTime{}) look_at(id, until - core_.now());
 }
 
 // --- Up ---
+
+// Whoever leaves its parent tells it first what it has not told yet of others.
+void MemberCounts::take_leave(const Id& id) {
+  look();
+  Group* group = core_.find(id);
+  if (!state_ || !group || !group->parent()) return;
+  const auto change = state_->changes.find(id);
+  const bool of_others = change != state_->changes.end() && !names_only_self(change->second.who);
+  if (group->told.members == group->told.itself && !of_others) {
+    state_->changes.erase(id);
+    return;
+  }
+  Batches batches;
+  tell(*group, id, batches);
+  for (auto& [parent, words] : batches) send(parent, words);
+}
+
+// The parent names this node by itself.
+bool MemberCounts::names_only_self(const wire::MemberChanges& who) const {
+  return who.joined.empty() && who.more_joined == 0 && who.more_left == 0 &&
+         (who.left.empty() || who.left == wire::Peers{core_.self});
+}
 
 void MemberCounts::tell(Group& group, const Id& id, Batches& batches) {
   const MemberTally now = tally_of(group, core_.now());
@@ -173,6 +205,7 @@ void MemberCounts::on_words(PeerRef from, const wire::MemberWords& words) {
 
 void MemberCounts::tell_again(PeerRef parent) {
   if (planted_bug == PlantedBug::word_not_repeated) return;
+  look();
   std::vector<Id> shared;
   for (const auto& [id, group] : core_.groups) {
     if (group.parent() == parent) shared.push_back(id);
@@ -197,35 +230,32 @@ void MemberCounts::tell_again(PeerRef parent) {
 
 // --- Down ---
 
-// A number that has fallen, without a name that explains it, while part of the tree
-// looks for new parents: most of those who are missing come back.
-bool MemberCounts::patient(const Group& group, const Id& id, const MemberTally& now) const {
-  const auto change = state_->changes.find(id);
-  if (change == state_->changes.end() || now.complete) return false;
-  wire::MemberChanges who = change->second.who;
-  explain(who, group.shown.members, now.members);
-  const MonoTime until =
-      change->second.since + show_patience_intervals * core_.config.heartbeat_interval;
-  return who.more_left > 0 && core_.now() < until;
+// As long as somebody is on the way to another parent, what no name explains is no news
+// yet: most of those who are missing come back, and nobody stays counted twice.
+bool MemberCounts::patient(const Id& id) {
+  return core_.now() <
+         change_of(id).since + show_patience_intervals * core_.config.heartbeat_interval;
 }
 
 void MemberCounts::show_as_root(Group& group, const Id& id) {
   const MemberTally now = tally_of(group, core_.now());
-  if (!now.watched) {
+  ShownMembers shown = shown_members(now.members, now.complete);
+  const auto change = state_->changes.find(id);
+  const bool names = change != state_->changes.end() && !nothing(change->second.who);
+  if (!now.watched || (shown == group.shown && !names)) {
     state_->changes.erase(id);
     return;
   }
-  const ShownMembers shown = shown_members(now.members, now.complete);
-  const auto change = state_->changes.find(id);
-  const bool names = change != state_->changes.end() && !nothing(change->second.who);
-  if (shown == group.shown && !names) return;
-  if (group.shown.known) {
-    change_of(id);
-    if (patient(group, id, now)) {
-      return look_at(id, core_.config.heartbeat_interval / show_delay_share);
-    }
+  const bool by_names_alone = group.shown.known && !now.complete && patient(id);
+  if (by_names_alone) look_at(id, core_.config.heartbeat_interval / show_delay_share);
+  if (by_names_alone && !names) return;
+  const MonoTime since = change_of(id).since;
+  wire::MemberChanges who = take_changes(id);
+  if (by_names_alone) {
+    shown = shown_members(explained(group.shown.members, who), false);
+    change_of(id).since = since;
   }
-  show(group, id, shown, take_changes(id));
+  show(group, id, shown, std::move(who));
   state_->paused.schedule(id, core_.now() + core_.config.heartbeat_interval);
 }
 

@@ -2,12 +2,22 @@
 // down the tree to those who want it.
 //
 // Each node knows what its children have told it of their subtrees (Child::below)
-// and tells its parent the sum: with the JOIN, and by a MemberWord when it has
-// changed, at most one per group and heartbeat interval. The parent confirms with
-// the JoinAck. A word that got lost shows by the hash that the parent's heartbeats
-// carry of all that it was told (Neighbors::Mismatch::words): the child tells
-// everything again. So a quiet group costs nothing, and its numbers are right some
-// heartbeats after the last change, whoever has moved or failed.
+// and tells its parent the sum by a MemberWord when it has changed, at most one per
+// group and heartbeat interval. The JoinAck says what the parent counts so far: of a
+// new child nothing, so that a JOIN that goes astray counts nobody. A word that got
+// lost shows by the hash that the parent's heartbeats carry of all that it was told
+// (Neighbors::Mismatch::words): the child tells everything again. So a quiet group
+// costs nothing, and its numbers are right some heartbeats after the last change,
+// whoever has moved or failed.
+//
+// A sum is complete only where nobody may be counted twice, or not at all. Whoever has
+// moved to another parent takes its own for incomplete until the old one's, without it,
+// must have come to the root (Core::settling_time); after a failure, until whatever
+// counts the old parent must have noticed (Config::child_expiry more). So does the old
+// parent for its own. Words that take a completeness back are told without a pause: so
+// at each node one of the two says so as long as the two do not fit. (Unless that word
+// is lost, because its link breaks or the old parent, or one above it, dies just then:
+// heartbeats or Config::child_expiry put it right.)
 //
 // Names of who came and went travel with the words, on the way once: a lost one
 // is missing, the number is not. A node names itself, its parent names it when it
@@ -33,7 +43,11 @@ namespace canopy::scribe {
 
 class MemberCounts {
  public:
-  explicit MemberCounts(Core& core) : core_(core) {}
+  explicit MemberCounts(Core& core) : core_(core) {
+    core.before_leaving = [this](const Id& id) { take_leave(id); };
+  }
+  MemberCounts(const MemberCounts&) = delete;
+  MemberCounts& operator=(const MemberCounts&) = delete;
 
   // The own members want to know of each other (Events::presence), or no more.
   void watch(const Id& id, bool wanted);
@@ -68,9 +82,12 @@ class MemberCounts {
   Change& change_of(const Id& id);
   wire::MemberChanges take_changes(const Id& id);
   void look_at(const Id& id, Duration delay);
+  bool revokes(const Group& group, const Id& id) const;
   void review(const Id& id, Batches& batches);
+  void take_leave(const Id& id);
   void tell(Group& group, const Id& id, Batches& batches);
-  bool patient(const Group& group, const Id& id, const MemberTally& now) const;
+  bool names_only_self(const wire::MemberChanges& who) const;
+  bool patient(const Id& id);
   void show_as_root(Group& group, const Id& id);
   void show(Group& group, const Id& id, const ShownMembers& shown, wire::MemberChanges changes);
   void send(PeerRef to, wire::MemberWords& words);

@@ -3,12 +3,20 @@
 #include <algorithm>
 
 #include "scribe/access.hpp"
+#include "scribe/planted_bug.hpp"
 
 namespace canopy::scribe {
 
+MonoTime incomplete_until(const Group& group, MonoTime now) {
+  const MonoTime missing = group.lost ? group.lost->missing_until(now) : MonoTime{};
+  const bool forgotten = planted_bug == PlantedBug::moves_forgotten;
+  const MonoTime until = forgotten ? missing : std::max(missing, group.unsettled_until);
+  return until > now ? until : MonoTime{};
+}
+
 MemberTally tally_of(const Group& group, MonoTime now) {
   std::uint64_t members = group.member ? 1 : 0;
-  bool complete = !group.lost || group.lost->missing_until(now) == MonoTime{};
+  bool complete = incomplete_until(group, now) == MonoTime{};
   bool wanted = group.watching;
   for (const Child& child : group.children) {
     members += child.below.members;

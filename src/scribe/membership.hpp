@@ -7,6 +7,9 @@
 
 namespace canopy::scribe {
 
+// Until when a node's sum is not complete, whatever its children say; the epoch's
+// start if it may be.
+MonoTime incomplete_until(const Group& group, MonoTime now);
 // Of the node's whole subtree.
 MemberTally tally_of(const Group& group, MonoTime now);
 
@@ -16,7 +19,7 @@ std::uint64_t edge_hash(const Core& core, const Group& group, const wire::Peers&
 Edge edge_above(const Core& core, const Group& group, const Id& id, const wire::Peers& root_path);
 Edge edge_below(const Group& group, const Id& id, const Child& child);
 
-// A child has told this, or has said it with its JOIN.
+// A child has told this.
 void take_tally(Core& core, const Group& group, const Id& id, Child& child,
                 const MemberTally& tally);
 // The parent counts this node's subtree so.

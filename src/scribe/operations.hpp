@@ -36,7 +36,7 @@ struct CreateOutcome {
 // What a group's root knows of its members.
 struct MemberCount {
   std::uint32_t members = 0;
-  bool complete = false;  // else at least so many
+  bool complete = false;  // else about so many
 };
 
 // When no member is willing: how long to look again and again.
@@ -93,8 +93,9 @@ using CreateCompletion = std::function<void(boost::system::error_code, const Cre
 // The group as it is; nothing but its defaults where there is none.
 using StateCompletion = std::function<void(boost::system::error_code, const wire::GroupState&)>;
 using MemberCountCompletion = std::function<void(boost::system::error_code, MemberCount)>;
-// Nothing: nobody who was asked has one.
-using LastCompletion = std::function<void(const std::optional<wire::Multicast>&)>;
+// Nothing: nobody who was asked has one, or there is an error.
+using LastCompletion =
+    std::function<void(boost::system::error_code, const std::optional<wire::Multicast>&)>;
 using TreeCompletion = std::function<void(boost::system::error_code, const wire::TreeReply&)>;
 
 }  // namespace canopy::scribe

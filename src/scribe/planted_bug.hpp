@@ -15,6 +15,7 @@ enum class PlantedBug {
   last_not_fetched = 5,   // a new root does not ask its children for a later message
   right_not_checked = 6,  // access lists keep nobody out
   anycast_retaken = 7,    // a member does not know what it has taken
+  moves_forgotten = 8,    // numbers of members are complete while some are on the move
 };
 
 #ifdef CANOPY_PLANTED_SCRIBE_BUG

@@ -55,7 +55,7 @@ void Repair::leave_early(PeerRef parent) {
   if (!core_.pastry.suspected(parent)) return;
   for (const Id& id : groups_below(parent)) {
     ++core_.counters.mute_parents_left;
-    tree_.give_up_parent(id, parent);
+    tree_.give_up_parent(id, parent, Tree::Loss::silent);
   }
 }
 
@@ -139,7 +139,7 @@ void Repair::settle_as_parent(PeerRef child, const wire::GroupSetPage& page) {
 void Repair::settle_as_child(PeerRef parent, const wire::GroupSetPage& page) {
   const PageComparison groups = compare(page, shared_groups(parent, Side::child_of));
   for (const Id& id : groups.only_theirs) tree_.disclaim(parent, id);
-  for (const Id& id : groups.only_ours) tree_.give_up_parent(id, parent);
+  for (const Id& id : groups.only_ours) tree_.give_up_parent(id, parent, Tree::Loss::told);
 }
 
 }  // namespace canopy::scribe

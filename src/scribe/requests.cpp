@@ -44,15 +44,22 @@ void Requests::create(const wire::GroupName& name, wire::GroupMode mode, wire::A
   ask(message.nonce, Creation{message, std::move(done)});
 }
 
+// A member shows what it was let in by.
 void Requests::tree(const Id& group, PeerRef peer, TreeCompletion done) {
-  look({0, group, core_.self, false}, peer, std::move(done));
+  const Group* known = core_.find(group);
+  look({0, group, core_.self, false, known ? known->proof() : nullptr}, peer, std::move(done));
 }
 
-void Requests::members(const wire::GroupName& name, MemberCountCompletion done) {
+void Requests::members(const wire::GroupName& name, const TokenKey& key,
+                       MemberCountCompletion done) {
   if (!valid_name(name)) {
     return core_.upcalls.call([done = std::move(done)] { done(errc::bad_name, {}); });
   }
-  look({0, group_id(name, core_.pastry.config().id_bits), core_.self, true}, {},
+  const Id id = group_id(name, core_.pastry.config().id_bits);
+  wire::ProofRef proof = core_.access.prove(id, wire::Right::join, key);
+  const Group* known = core_.find(id);
+  if (!proof && known) proof = known->proof();
+  look({0, id, core_.self, true, std::move(proof)}, {},
        [done = std::move(done)](boost::system::error_code error, const wire::TreeReply& reply) {
          done(error, {reply.below.members, reply.below.complete});
        });
@@ -181,11 +188,27 @@ void Requests::on_tree_request(const wire::TreeRequest& request) {
   }
 }
 
+// Who is in a group is told to whoever may join, or has another right that not everybody
+// has: by its id, or by a token with which it would join.
+bool Requests::may_look(const Group& group, const wire::TreeRequest& request) {
+  const wire::AccessRef list = group.list();
+  const auto has = [&](const wire::Grant& grant) {
+    return core_.access.allows(grant, wire::Right::join, request.group, request.origin,
+                               request.proof);
+  };
+  return !list || has(list->join) || (!list->publish.everybody && has(list->publish)) ||
+         (!list->manage.everybody && has(list->manage));
+}
+
 wire::TreeReply Requests::place_in(const wire::TreeRequest& request) {
   wire::TreeReply reply;
   reply.nonce = request.nonce;
   reply.group = request.group;
   if (const Group* group = core_.find(request.group)) {
+    if (!may_look(*group, request)) {
+      reply.error = static_cast<std::uint16_t>(errc::denied);
+      return reply;
+    }
     reply.in_tree = group->in_tree();
     reply.root = group->serves_as_root();
     reply.member = group->member;
@@ -236,7 +259,11 @@ void Requests::on_tree_reply(const wire::TreeReply& reply) {
   auto* look = std::get_if<Look>(&found->second.what);
   if (!look || look->message.group != reply.group) return;
   boost::system::error_code error;
-  if (!look->peer && !reply.in_tree) error = errc::no_such_group;
+  if (reply.error != 0) {
+    error = static_cast<errc>(reply.error);
+  } else if (!look->peer && !reply.in_tree) {
+    error = errc::no_such_group;
+  }
   core_.upcalls.call([done = std::move(look->done), error, reply] { done(error, reply); });
   timers_.cancel(reply.nonce);
   pending_.erase(found);

@@ -28,7 +28,7 @@ class Requests {
   void create(const wire::GroupName& name, wire::GroupMode mode, wire::AccessRef access,
               const TokenKey& key, CreateCompletion done);
   void tree(const Id& group, PeerRef peer, TreeCompletion done);
-  void members(const wire::GroupName& name, MemberCountCompletion done);
+  void members(const wire::GroupName& name, const TokenKey& key, MemberCountCompletion done);
 
   // --- Questions of others; at the root, `create` is for it to decide ---
   void on_create(const wire::GroupCreate& create);
@@ -66,6 +66,7 @@ class Requests {
   // Ends the request with this; a creation may end well.
   void end(std::uint32_t nonce, boost::system::error_code error, const CreateOutcome& created = {});
   void answer_create(PeerRef origin, const wire::GroupCreateReply& reply);
+  bool may_look(const Group& group, const wire::TreeRequest& request);
   wire::TreeReply place_in(const wire::TreeRequest& request);
   std::uint32_t distance_to(PeerRef parent);
 

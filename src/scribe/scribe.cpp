@@ -79,7 +79,7 @@ struct Scribe::Parts {
   }
   void on(PeerRef from, const wire::GroupJoin& m) {
     tree.on_direct_join(from, m);
-    last.on_join(m);
+    last.on_join(m, roots.record(m.group));
   }
   void on(PeerRef from, const wire::Relocation& m) { relocations.on_relocation(from, m); }
   void on(PeerRef from, const wire::Leave& m) { tree.on_leave(from, m); }
@@ -250,8 +250,8 @@ void Scribe::tree(const Id& group, PeerRef peer, TreeCompletion done) {
   parts_->tell_later();
 }
 
-void Scribe::members(const wire::GroupName& name, MemberCountCompletion done) {
-  parts_->requests.members(name, std::move(done));
+void Scribe::members(const wire::GroupName& name, MemberCountCompletion done, const TokenKey& key) {
+  parts_->requests.members(name, key, std::move(done));
   parts_->tell_later();
 }
 
@@ -283,6 +283,7 @@ void Scribe::depart() {
   parts_->anycasts.shut_down();
   parts_->requests.shut_down();
   parts_->administration.shut_down();
+  parts_->last.shut_down();
   parts_->tell_later();
 }
 
@@ -551,7 +552,7 @@ ForwardAction Scribe::Parts::forward_join(PeerRef from, wire::Routed& message, P
     return ForwardAction::proceed;
   }
   if (tree.on_join(join, true) != Tree::Outcome::handled) return ForwardAction::proceed;
-  last.on_join(join);
+  last.on_join(join, roots.record(join.group));
   return ForwardAction::stop;
 }
 
@@ -569,7 +570,7 @@ void Scribe::Parts::deliver_join(const wire::GroupJoin& join) {
   ++core.counters.joins_received;
   roots.prepare_for_join(join.group);
   tree.on_join(join, false);
-  last.on_join(join);
+  last.on_join(join, roots.record(join.group));
 }
 
 // As the group's root, which serves it (`known`) or has found that nobody does.

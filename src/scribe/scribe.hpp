@@ -83,7 +83,8 @@ class Scribe final : public pastry::Application {
                   const TokenKey& key, StateCompletion done);
   void remove(const wire::GroupName& name, const TokenKey& key, StateCompletion done);
   // How many members the group has, as its root knows.
-  void members(const wire::GroupName& name, MemberCountCompletion done);
+  void members(const wire::GroupName& name, MemberCountCompletion done,
+               const TokenKey& key = nullptr);
   // Of a group that this node is a member of: whether Events::presence is to tell of
   // its members. Ends with the membership.
   void watch(const Id& group, bool wanted);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include <canopy/error.hpp>
 
@@ -150,9 +151,6 @@ Tree::Outcome Tree::on_join(const wire::GroupJoin& join, bool may_pass_on) {
   }
   Child& child = group->children.adopt(join.child, join.nonce, core_.now());
   note_claim(*group, child, join);
-  if (child.nonce == join.nonce) {
-    take_tally(core_, *group, join.group, child, to_tally(join.below));
-  }
   ordering_.on_join(*group, join.group, join);
   if (group->in_tree()) {
     admit(*group, join.group, join.child);
@@ -212,6 +210,10 @@ void Tree::forget_acknowledgement(const Group& group, const Id& id, Child& child
 void Tree::remove_child(Group& group, const Id& id, PeerRef peer) {
   Child* child = group.children.find(peer);
   if (child && child->acknowledged) forget_acknowledgement(group, id, *child);
+  // Who was below it turns up elsewhere, or has done so.
+  if (child && (!child->below.complete || child->below.members > child->below.itself)) {
+    core_.unsettle(group, id);
+  }
   group.children.remove(peer);
   if (group.access) group.access->proofs.erase(peer);
   core_.place_changed(id);
@@ -230,6 +232,14 @@ void Tree::lose_child(Group& group, const Id& id, PeerRef peer) {
 void Tree::refuse(const wire::GroupJoin& join, wire::JoinRefusal reason) {
   ++core_.counters.joins_refused;
   core_.send(join.child, wire::JoinRefused{join.group, join.nonce, reason});
+}
+
+// Below a parent, or as the root. Who has it for a child from before counts it still.
+void Tree::note_arrival(Group& group, const Id& id) {
+  if (const PeerRef left = std::exchange(group.left_parent, {}); !left || left == group.parent()) {
+    return;
+  }
+  core_.unsettle(group, id, std::max(group.left_until - core_.now(), core_.settling_time()));
 }
 
 void Tree::adopt_old_root(const Id& id, PeerRef peer) {
@@ -347,6 +357,7 @@ void Tree::on_join_ack(PeerRef from, const wire::JoinAck& ack) {
       core_.add_edge(from, Side::child_of, edge_above(*group, id));
       group->answered_from = ack.position ? ack.position : ack.tracked;
       group->tracked = std::max(group->tracked, ack.tracked);
+      note_arrival(*group, id);
       if (group->untold_parent() == from) group->take_untold_parent();
       plan_farewell(*group, id);
       refuse_pending_ancestors(*group, id);
@@ -518,6 +529,7 @@ void Tree::say_farewell(Group& group, const Id& id) {
   const PeerRef former = group.untold_parent();
   if (!former) return;
   send_leave(former, id, core_.last_nonce);
+  core_.unsettle(group, id);
   // Else it is told once more, by whom this node is answered for.
   if (group.in_tree() || !group.needed()) group.take_untold_parent();
 }
@@ -541,6 +553,7 @@ void Tree::prune(const Id& id) {
   join_timers_.cancel(id);
   claim_checks_.cancel(id);
   if (group->parent()) {
+    core_.before_leaving(id);
     forget_parent(*group, id);
     send_leave(group->parent(), id, group->join_nonce(), wire::LeaveReason::gone);
   }
@@ -557,7 +570,7 @@ void Tree::on_leave(PeerRef from, const wire::Leave& leave) {
   if (!child) {
     const bool lost = group->lost && group->lost->contains(from, core_.now());
     if (lost) tracking_.child_left(*group, from, leave);
-    if (lost) core_.members_changed(leave.group);
+    if (lost) core_.unsettle(*group, leave.group);
     return;
   }
   if (earlier(leave.nonce, child->nonce)) return;
@@ -565,6 +578,9 @@ void Tree::on_leave(PeerRef from, const wire::Leave& leave) {
   const bool member_left = child->below.itself && leave.reason == wire::LeaveReason::gone;
   remove_child(*group, leave.group, from);
   if (member_left) core_.members_changed(leave.group, from);
+  if (leave.reason != wire::LeaveReason::gone) {
+    core_.unsettle(*group, leave.group);
+  }
   if (answered_for) tracking_.child_left(*group, from, leave);
   if (planted_bug != PlantedBug::leave_not_pruned) prune(leave.group);
 }

@@ -58,12 +58,13 @@ class Tree {
   // --- Lost neighbours ---
   enum class Loss {
     silent,  // may be slow: what it sends still counts, and it is told
+    told,    // it says itself that it is none, or no more for long
     failed,
   };
   // Every group of this parent looks for another one, within `spread`.
   void parent_lost(PeerRef peer, Loss loss, Duration spread);
-  // In one group: the parent says that it is none, or says nothing.
-  void give_up_parent(const Id& id, PeerRef peer);
+  // In one group.
+  void give_up_parent(const Id& id, PeerRef peer, Loss loss);
   void parent_failed(const Id& id, PeerRef peer);
   void child_lost(PeerRef peer);
   // One edge only: the child is dead, or found by repair to be none.
@@ -146,7 +147,8 @@ class Tree {
   void tell_path_if_changed(Group& group, const Id& id);
   void path_changed(Group& group, const Id& id, const wire::Peers& before);
   void tell_children_path(Group& group, const Id& id);
-  void forget_parent(const Group& group, const Id& id);
+  void forget_parent(Group& group, const Id& id);
+  void note_arrival(Group& group, const Id& id);
   void drop_looped_parent(Group& group, const Id& id);
   void lose_parent(Group& group, const Id& id, Loss loss, Duration spread);
   void send_off(Group& group, const Id& id, PeerRef peer);

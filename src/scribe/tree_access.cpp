@@ -44,7 +44,6 @@ wire::GroupJoin Tree::make_join(const Group& group, const Id& id, std::uint32_t 
                        Ordering::position(group),
                        claim_of(group),
                        nullptr,
-                       to_wire(tally_of(group, core_.now())),
                        core_.last.newest(id)};
   if (group.member) join.proof = group.proof();
   return join;

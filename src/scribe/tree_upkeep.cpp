@@ -83,7 +83,9 @@ void Tree::tell_path(PeerRef child, const Id& id) {
   if (group->access) core_.send(child, wire::AccessUpdate{id, group->list(), group->life()});
 }
 
-void Tree::forget_parent(const Group& group, const Id& id) {
+void Tree::forget_parent(Group& group, const Id& id) {
+  group.left_parent = group.parent();
+  group.left_until = core_.now() + core_.settling_time();
   core_.neighbors.remove(group.parent(), Side::child_of, edge_above(group, id));
 }
 
@@ -103,10 +105,12 @@ void Tree::lose_parent(Group& group, const Id& id, Loss loss, Duration spread) {
   ++core_.counters.parents_lost;
   say_farewell(group, id);
   forget_parent(group, id);
-  if (loss == Loss::silent) {
-    group.lose_parent();
-  } else {
+  // Whoever counts what it counts may find out last that it is dead, or cut off.
+  if (loss != Loss::told) group.left_until += core_.config.child_expiry;
+  if (loss == Loss::failed) {
     group.drop_parent();
+  } else {
+    group.lose_parent();
   }
   const auto range = static_cast<std::uint64_t>(spread.count());
   look_for_parent(id, Duration(range == 0 ? 0 : core_.env.random().below(range)));
@@ -116,9 +120,9 @@ void Tree::parent_lost(PeerRef peer, Loss loss, Duration spread) {
   for (const Id& id : groups_where(peer)) lose_parent(*core_.find(id), id, loss, spread);
 }
 
-void Tree::give_up_parent(const Id& id, PeerRef peer) {
+void Tree::give_up_parent(const Id& id, PeerRef peer, Loss loss) {
   Group* group = core_.find(id);
-  if (group && group->parent() == peer) lose_parent(*group, id, Loss::silent, Duration::zero());
+  if (group && group->parent() == peer) lose_parent(*group, id, loss, Duration::zero());
 }
 
 void Tree::parent_failed(const Id& id, PeerRef peer) {
@@ -153,7 +157,7 @@ void Tree::strike_child(const Id& id, PeerRef peer, Loss loss) {
 }
 
 void Tree::on_orphaned(PeerRef from, const wire::Orphaned& orphaned) {
-  give_up_parent(orphaned.group, from);
+  give_up_parent(orphaned.group, from, Loss::told);
 }
 
 // --- Changing roles ---
@@ -165,6 +169,7 @@ void Tree::release_parent(Group& group, const Id& id) {
     forget_parent(group, id);
     group.lose_parent();
   }
+  note_arrival(group, id);
   plan_farewell(group, id);
 }
 

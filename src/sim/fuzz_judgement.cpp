@@ -284,7 +284,7 @@ void FuzzRunner::judge_last(const std::map<std::uint32_t, wire::MessageId>& publ
     const auto view = simulation_->peer(node).scribe().view(killed);
     if (!view || !view->root) continue;
     memberships_[node].clear();
-    presence_.stopped(process(node));
+    presence_.stopped(process(node), simulation_->now());
     simulation_->crash(node);
   }
   run_until(simulation_->now() + 3min);
@@ -300,7 +300,8 @@ void FuzzRunner::judge_last(const std::map<std::uint32_t, wire::MessageId>& publ
     if (!memberships_[node].contains(group)) continue;  // the group is closed to it
     const auto found = std::make_shared<std::optional<wire::Multicast>>();
     simulation_->peer(node).scribe().last(
-        group_id(group), [found](const std::optional<wire::Multicast>& last) { *found = last; });
+        group_id(group), [found](boost::system::error_code,
+                                 const std::optional<wire::Multicast>& last) { *found = last; });
     run_until(simulation_->now() + 10s);
     // A request to all was published after it.
     if (!*found || ((**found).id != id && !plan_.requests)) {

@@ -43,6 +43,8 @@ std::unique_ptr<Topology> make_topology(const FuzzPlan& plan, Random random) {
 FuzzRunner::FuzzRunner(const FuzzOptions& options)
     : plan_(options.seed),
       random_(plan_.random.fork()),
+      presence_(20 * plan_.overlay.scribe.heartbeat_interval,
+                20 * plan_.overlay.scribe.heartbeat_interval + plan_.overlay.scribe.child_expiry),
       track_random_(options.seed ^ options.seed << 32 ^ 3) {
   topology_ = make_topology(plan_, plan_.random.fork());
   SimulationConfig config;
@@ -68,6 +70,7 @@ FuzzRunner::FuzzRunner(const FuzzOptions& options)
 FuzzOutcome FuzzRunner::run() {
   add_nodes();
   at(MonoTime(lookup_interval), [this] { look_up(); });
+  look_at_members();
   bool created = false;
   for (const Act& act : plan_.acts) {
     run_until(act.at);
@@ -78,6 +81,7 @@ FuzzOutcome FuzzRunner::run() {
   end_faults();
   settle();
   if (findings_.empty()) publish_and_judge();
+  members_known_ = false;  // others join from now on
   if (findings_.empty()) {
     for (std::string& finding : access_->judge(running_nodes(*simulation_), lists_may_go())) {
       find(std::move(finding));
@@ -135,6 +139,12 @@ void FuzzRunner::run_until(MonoTime time) {
 
 void FuzzRunner::carry_out(const Act& act) {
   const NodeIndex node = act.node;
+  const bool loses = act.kind == ActKind::loss || act.kind == ActKind::clog ||
+                     act.kind == ActKind::cut_both_ways || act.kind == ActKind::cut_one_way;
+  if (loses) {
+    lossy_until_ = std::max(
+        lossy_until_, simulation_->now() + act.span + 20 * plan_.overlay.scribe.heartbeat_interval);
+  }
   switch (act.kind) {
     case ActKind::start: return start(act);
     case ActKind::restart: return come_back(act);
@@ -176,7 +186,7 @@ void FuzzRunner::stop(const Act& act) {
     }
     memberships_[node].clear();
     track_.stopped(process(node));
-    presence_.stopped(process(node));
+    presence_.stopped(process(node), simulation_->now());
     requests_->stopped(node);
     if (act.kind == ActKind::crash) {
       simulation_->crash(node);
@@ -263,6 +273,7 @@ void FuzzRunner::use_group(const Act& act) {
       if (memberships_[node].erase(act.other) == 0) return;
       track_.left(process(node), group_id(act.other));
       presence_.ended(process(node), group_id(act.other));
+      presence_.left(process(node), group_id(act.other), simulation_->now());
       scribe.leave(group_id(act.other));
       return order_.left(process(node), group_id(act.other));
     case ActKind::burst:
@@ -278,7 +289,7 @@ void FuzzRunner::use_group(const Act& act) {
 }
 
 void FuzzRunner::join_group(NodeIndex node, std::uint32_t group) {
-  memberships_[node].insert(group);
+  if (memberships_[node].insert(group).second) presence_.joins(process(node), group_id(group));
   simulation_->peer(node).scribe().join(
       group_name(group),
       [this, node, member = process(node), group](boost::system::error_code error) {
@@ -287,13 +298,16 @@ void FuzzRunner::join_group(NodeIndex node, std::uint32_t group) {
             presence_.began(member, group_id(group));
             simulation_->peer(node).scribe().watch(group_id(group), true);
           }
+          presence_.joined(member, group_id(group), simulation_->now());
           return track_.joined(member, group_id(group));
         }
         track_.left(member, group_id(group));
         presence_.ended(member, group_id(group));
         order_.left(member, group_id(group));
         // It may have joined again since it left.
-        if (error != errc::cancelled) memberships_[node].erase(group);
+        if (error == errc::cancelled) return;
+        memberships_[node].erase(group);
+        presence_.left(member, group_id(group), simulation_->now());
       },
       access_->key_of(node));
 }
@@ -303,6 +317,20 @@ void FuzzRunner::detached(NodeIndex node, const Id& id, boost::system::error_cod
   order_.left(process(node), id);
   std::erase_if(memberships_[node], [&](std::uint32_t group) { return group_id(group) == id; });
   presence_.ended(process(node), id);
+  presence_.left(process(node), id, simulation_->now());
+}
+
+void FuzzRunner::look_at_members() {
+  if (!members_known_) return;
+  at(simulation_->now() + 1s, [this] { look_at_members(); });
+  // A word that gets lost is told again after some heartbeats.
+  if (simulation_->now() < std::max(forgetful_until_, lossy_until_)) return;
+  for (std::uint32_t group = 0; group < plan_.groups; ++group) {
+    for (std::string& finding :
+         presence_.look(*simulation_, group_id(group), simulation_->now() < plan_.calm)) {
+      find(std::move(finding));
+    }
+  }
 }
 
 // A part of all, some of which have little time.

@@ -60,6 +60,7 @@ class FuzzRunner final : public Observer {
   void hang(NodeIndex node, Duration span);
   void use_group(const Act& act);
   void join_group(NodeIndex node, std::uint32_t group);
+  void look_at_members();
   void publish(NodeIndex node, std::uint32_t group);
   void publish_tracked(NodeIndex node, std::uint32_t group, const std::string& text,
                        std::function<void(const scribe::PublishOutcome&)> told);
@@ -112,6 +113,8 @@ class FuzzRunner final : public Observer {
   std::unique_ptr<FuzzLookups> lookups_;
   MonoTime forgetful_until_{};
   bool replicas_may_go_ = false;
+  MonoTime lossy_until_{};
+  bool members_known_ = true;
   Findings findings_;
 };
 

@@ -1,5 +1,6 @@
 #include "sim/presence_checker.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
@@ -25,9 +26,64 @@ void PresenceChecker::told(const Member& member, const Id& group,
   if (watch != shown_.end()) watch->second = presence.members;
 }
 
-void PresenceChecker::stopped(const Member& member) {
+void PresenceChecker::stopped(const Member& member, MonoTime now) {
   std::erase_if(shown_, [&](const auto& entry) { return entry.first.first == member; });
+  for (auto& [group, lives] : lives_) {
+    if (Life* life = life_of(member, group)) {
+      life->until = now;
+      life->counted_until = now + struck_;
+    }
+  }
 }
+
+// --- Who is a member ---
+
+// The one that goes on.
+PresenceChecker::Life* PresenceChecker::life_of(const Member& member, const Id& group) {
+  for (Life& life : lives_[group]) {
+    if (life.member == member && life.until == never) return &life;
+  }
+  return nullptr;
+}
+
+void PresenceChecker::joined(const Member& member, const Id& group, MonoTime now) {
+  Life* life = life_of(member, group);
+  if (life && life->since == never) life->since = now;
+}
+
+void PresenceChecker::left(const Member& member, const Id& group, MonoTime now) {
+  if (Life* life = life_of(member, group)) {
+    life->until = now;
+    life->counted_until = now + noticed_;
+  }
+}
+
+Findings PresenceChecker::look(const Simulation& simulation, const Id& group, bool faultless) {
+  const MonoTime now = simulation.now();
+  std::vector<Life>& lives = lives_[group];
+  std::erase_if(lives, [now](const Life& life) { return life.counted_until < now; });
+  const auto fewest = std::ranges::count_if(lives, [&](const Life& life) {
+    return life.until == never && life.since != never && life.since + noticed_ < now;
+  });
+  Findings findings;
+  const RingOrder ring = running_nodes(simulation);
+  for (const auto& [id, node] : ring.members()) {
+    const auto view = simulation.peer(node).scribe().view(group);
+    if (!view || !view->root || !view->below.complete) continue;
+    const std::size_t number = view->below.members;
+    if (number > lives.size()) {
+      findings.push_back(fmt::format("node {}, a root, is sure of {} members of group {}, of {}",
+                                     node, number, group.to_hex().substr(0, 8), lives.size()));
+    } else if (faultless && number < static_cast<std::size_t>(fewest)) {
+      findings.push_back(
+          fmt::format("node {}, a root, is sure of only {} members of group {}, of {}", node,
+                      number, group.to_hex().substr(0, 8), fewest));
+    }
+  }
+  return findings;
+}
+
+// --- What they are told ---
 
 Findings PresenceChecker::judge(const Simulation& simulation, const Id& group,
                                 std::size_t members) const {

@@ -94,7 +94,6 @@ overlay::GroupJoin to_proto(Writer& writer, const GroupJoin& from) {
   writer.put_position(from.position, [&] { return to.mutable_position(); });
   to.set_claim(static_cast<std::uint32_t>(from.claim));
   writer.put_shared(from.proof, [&] { return to.mutable_proof(); });
-  put_membership(to, from.below, &overlay::GroupJoin::mutable_below);
   writer.put_position(from.last, [&] { return to.mutable_last(); });
   return to;
 }
@@ -109,7 +108,6 @@ GroupJoin from_proto(Reader& reader, const overlay::GroupJoin& from) {
   to.position = reader.position(from.position());
   to.claim = reader.enumeration(from.claim(), Claim::none, Claim::member);
   to.proof = reader.proof(from.proof(), from.has_proof());
-  to.below = membership(from.below());
   to.last = reader.position(from.last());
   return to;
 }
@@ -168,6 +166,7 @@ overlay::TreeRequest to_proto(Writer& writer, const TreeRequest& from) {
   writer.put_group(to, from.group);
   writer.put(to.mutable_origin(), from.origin);
   to.set_brief(from.brief);
+  writer.put_shared(from.proof, [&] { return to.mutable_proof(); });
   return to;
 }
 TreeRequest from_proto(Reader& reader, const overlay::TreeRequest& from) {
@@ -176,6 +175,7 @@ TreeRequest from_proto(Reader& reader, const overlay::TreeRequest& from) {
   to.group = reader.group(from);
   to.origin = reader.needed_peer(from.origin(), from.has_origin(), "origin");
   to.brief = from.brief();
+  to.proof = reader.proof(from.proof(), from.has_proof());
   return to;
 }
 
@@ -469,6 +469,7 @@ overlay::TreeReply to_proto(Writer& writer, const TreeReply& from) {
   to.set_round_trip_us(from.round_trip_us);
   writer.put_position(from.position, [&] { return to.mutable_position(); });
   put_membership(to, from.below, &overlay::TreeReply::mutable_below);
+  to.set_error(from.error);
   return to;
 }
 TreeReply from_proto(Reader& reader, const overlay::TreeReply& from) {
@@ -484,6 +485,7 @@ TreeReply from_proto(Reader& reader, const overlay::TreeReply& from) {
   to.round_trip_us = from.round_trip_us();
   to.position = reader.position(from.position());
   to.below = membership(from.below());
+  to.error = reader.number<std::uint16_t>(from.error(), "error");
   return to;
 }
 

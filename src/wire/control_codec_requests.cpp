@@ -84,7 +84,9 @@ class RequestWriter {
     return Buffer();
   }
   Result operator()(const GetMembers& in) {
-    return put(*out_.mutable_members(), in.group), Buffer();
+    put(*out_.mutable_members()->mutable_group(), in.group);
+    out_.mutable_members()->set_token(in.token);
+    return Buffer();
   }
   Result operator()(const Anycast& in) {
     pb::Anycast& out = *out_.mutable_anycast();
@@ -178,7 +180,9 @@ Decoded<RequestEnvelope> decode_request(const Frame& frame) {
       out.request =
           DeleteGroup{Decoder::group_name(in.delete_group().group()), in.delete_group().token()};
       break;
-    case pb::Request::kMembers: out.request = GetMembers{Decoder::group_name(in.members())}; break;
+    case pb::Request::kMembers:
+      out.request = GetMembers{Decoder::group_name(in.members().group()), in.members().token()};
+      break;
     case pb::Request::kAnycast:
       out.request = Anycast{Decoder::group_name(in.anycast().group()), decoder.content(frame),
                             std::chrono::milliseconds(in.anycast().within_ms()),

@@ -44,6 +44,7 @@ struct GetTree {
 };
 struct GetMembers {
   GroupName group;
+  std::string token = {};
   friend bool operator==(const GetMembers&, const GetMembers&) = default;
 };
 // Who may do what in a group: see access.hpp.

@@ -100,7 +100,9 @@ std::size_t content_size(const Anycast& m) noexcept {
   return number_bytes + message_id_bytes + peer_bytes + size_of(m.visited) + size_of(m.to_visit) +
          size_of(m.passed_over) + m.body.size() + size_of(m.proof);
 }
-std::size_t content_size(const TreeRequest&) noexcept { return 2 * number_bytes + peer_bytes; }
+std::size_t content_size(const TreeRequest& m) noexcept {
+  return 2 * number_bytes + peer_bytes + size_of(m.proof);
+}
 std::size_t content_size(const OpaqueBody& m) noexcept { return m.header.size() + m.body.size(); }
 std::size_t content_size(const GroupCreateReply&) noexcept { return 2 * number_bytes; }
 std::size_t content_size(const JoinAck& m) noexcept {

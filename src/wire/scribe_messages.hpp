@@ -66,10 +66,12 @@ struct GroupState {
 // The members in a node's subtree, itself included. The default stands for a
 // node that does not say: one of an earlier version.
 struct Membership {
-  std::uint32_t members = 0;  // at least
-  bool complete = false;      // these are all: every branch says so, and none was lost of late
-  bool itself = false;        // the node is one of them
-  bool watched = false;       // it, or somebody below, wants PresenceUpdates
+  std::uint32_t members = 0;
+  // Exact, but for who comes or goes just now: every branch says so, none was lost of
+  // late, and nobody is on the way from one parent to another.
+  bool complete = false;
+  bool itself = false;   // the node is one of them
+  bool watched = false;  // it, or somebody below, wants PresenceUpdates
   friend bool operator==(const Membership&, const Membership&) = default;
 };
 
@@ -96,7 +98,6 @@ struct GroupJoin {
   Position position = {};  // ordered: up to here the child has everything
   Claim claim = Claim::none;
   ProofRef proof = {};
-  Membership below = {};
   Position last = {};  // the stamp of the latest message that the child knows of: see LastReply
 };
 
@@ -536,6 +537,7 @@ struct TreeRequest {
   Id group = {};
   PeerRef origin = {};  // routed to the root first, then asked of each child directly
   bool brief = false;   // neither ancestors nor children are wanted
+  ProofRef proof = {};  // of the right to join
 };
 struct TreeReply {
   std::uint32_t nonce = 0;
@@ -549,6 +551,7 @@ struct TreeReply {
   std::uint32_t round_trip_us = 0;  // to its parent; 0: not measured
   Position position = {};           // ordered: up to here the peer has everything
   Membership below = {};
+  std::uint16_t error = 0;  // errc: nothing but that is told
 };
 
 // The sender is to be relieved of the receiver, its child, which looks for the

@@ -227,6 +227,24 @@ TEST_F(FollowerTest, InAnOrderALastMessageThatIsStillToComeComesByItself) {
   EXPECT_EQ(read(100), "11 12");
 }
 
+// Then it is not said that there is none.
+TEST_F(FollowerTest, WithoutAnAnswerWhatCameIsTold) {
+  follower_.await_last();
+  follower_.no_last_known(nullptr, translate_);
+  come_unordered(1);
+  EXPECT_EQ(read(100), "1");
+}
+
+TEST_F(FollowerTest, InAnOrderToo) {
+  history_.begin({epoch, 0});
+  come(1);
+  EXPECT_EQ(read(100), "1");
+  follower_.await_last();
+  come(2);
+  follower_.no_last_known(&history_, translate_);
+  EXPECT_EQ(read(100), "2");
+}
+
 TEST_F(FollowerTest, InAnOrderTheLastMessageOfAnotherEpochIsNoGap) {
   history_.begin({epoch, 0});
   follower_.await_last();

@@ -97,6 +97,10 @@ TEST_F(NodeTest, AccessListsSayWhoJoinsPublishesAndManages) {
   EXPECT_TRUE(wait(second.async_create({"g", ""}, closed, use_future)).existed);
 
   EXPECT_EQ(error_of(second.async_join({"g", ""}, {}, use_future)), errc::denied);
+  EXPECT_EQ(error_of(second.async_member_count({"g", ""}, use_future)), errc::denied);
+  EXPECT_EQ(error_of(second.async_tree({"g", ""}, use_future)), errc::denied);
+  EXPECT_EQ(wait(second.async_member_count({"g", ""}, secret, use_future)).members, 0U);
+  EXPECT_EQ(wait(first.async_member_count({"g", ""}, use_future)).members, 0U);
   JoinOptions with_token;
   with_token.token = secret;
   Subscription group = wait(second.async_join({"g", ""}, with_token, use_future));
@@ -251,7 +255,11 @@ TEST_F(NodeTest, CountsMembers) {
   Subscription one = wait(first.async_join({"g", ""}, {}, use_future));
   Subscription two = wait(second.async_join({"g", ""}, {}, use_future));
   Subscription three = wait(second.async_join({"g", ""}, {}, use_future));
-  const MemberCount count = wait(first.async_member_count({"g", ""}, use_future));
+  MemberCount count;  // word of who has just joined is on its way
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (count.members != 2 && std::chrono::steady_clock::now() < deadline) {
+    count = wait(first.async_member_count({"g", ""}, use_future));
+  }
   EXPECT_EQ(count.members, 2U);
   EXPECT_TRUE(count.complete);
 }

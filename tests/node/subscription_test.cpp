@@ -250,13 +250,24 @@ TEST_F(SubscriptionTest, PresenceThatIsNotTakenBecomesOneEvent) {
   const MemberName ann{Key::of("ann"), "ann"};
   const MemberName ben{Key::of("ben"), "ben"};
   state_->push(Presence{3, true, {}, {}, 0, 0});
+  receive(1);
   state_->push(Presence{4, true, {ann}, {}, 0, 0});
-  state_->push(Presence{4, false, {ben}, {ann}, 1, 2});
+  state_->push(Presence{3, false, {ben}, {ann}, 1, 2});
   push("x");
   receive(10);
   ASSERT_EQ(events_.size(), 2u);
-  EXPECT_EQ(std::get<Presence>(events_[0]), (Presence{4, false, {ben}, {}, 1, 2}));
+  EXPECT_EQ(std::get<Presence>(events_[0]), (Presence{3, false, {ben}, {}, 1, 2}));
   EXPECT_EQ(text(1), "x");
+}
+
+TEST_F(SubscriptionTest, TheFirstPresenceThatIsTakenIsANumberAlone) {
+  open();
+  const MemberName ann{Key::of("ann"), "ann"};
+  state_->push(Presence{3, true, {}, {}, 0, 0});
+  state_->push(Presence{4, true, {ann}, {}, 0, 0});
+  receive(10);
+  ASSERT_EQ(events_.size(), 1u);
+  EXPECT_EQ(std::get<Presence>(events_[0]), (Presence{4, true, {}, {}, 0, 0}));
 }
 
 TEST_F(SubscriptionTest, PresenceIsNoLostMessage) {

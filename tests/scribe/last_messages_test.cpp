@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <canopy/error.hpp>
+
 #include "scribe/tree_test.hpp"
 
 namespace canopy::scribe::test {
@@ -16,6 +18,17 @@ class LastMessagesTest : public TreeTest {
     EXPECT_FALSE(net.join(ref, prices));
     const auto found = net.last(ref, prices);
     return found ? std::string(found->body.view()) : "";
+  }
+  wire::LastReply forged(const wire::Position& stamp) {
+    wire::LastReply reply;
+    reply.group = group;
+    reply.found = true;
+    reply.stamp = stamp;
+    const bool ordered = stamp.epoch >> 32 != 0;
+    (ordered ? reply.epoch : reply.reign) = stamp.epoch;
+    reply.sequence = stamp.sequence;
+    reply.body = Buffer::copy_of("forged");
+    return reply;
   }
   PeerRef newcomer() { return outsider(); }
   void publish(const std::string& text) {
@@ -117,6 +130,82 @@ TEST_P(LastMessagesTest, AnOrderedGroupHasOne) {
   EXPECT_EQ(last_at(newcomer()), "new");
 }
 
+// --- Peers that lie ---
+
+TEST_P(LastMessagesTest, AChildPutsNoMessageAheadOfTheRoots) {
+  grow(40);
+  publish("news");
+  net.run_for(1s);
+  const wire::Position news = net[root()].scribe().view(group)->last;
+  for (const PeerRef ref : {root(), net.forwarders(group).front()}) {
+    const PeerRef child = net[ref].scribe().view(group)->children.front();
+    for (const wire::Position& stamp :
+         {wire::Position{~std::uint64_t{0} >> 32, 1}, wire::Position{news.epoch + 1, 1},
+          wire::Position{news.epoch, news.sequence + 1}}) {
+      net[ref].peer->receive(child, forged(stamp));
+      net[ref].peer->receive(
+          child,
+          wire::GroupJoin{
+              group, prices, child, 0x7ffffff0, 0, 64, {}, wire::Claim::carries, nullptr, stamp});
+      net.run_for(200ms);
+      EXPECT_EQ(net.last(ref, prices)->body.view(), "news");
+      EXPECT_EQ(last_at(newcomer()), "news");
+    }
+  }
+  net.run_for(10s);
+  for (const PeerRef ref : joined) EXPECT_EQ(net.last(ref, prices)->body.view(), "news");
+  EXPECT_GT(net[root()].scribe().counters().last_refused, 0u);
+}
+
+TEST_P(LastMessagesTest, NorInAnOrderedGroup) {
+  grow(40, wire::GroupMode::ordered);
+  publish("news");
+  net.run_for(1s);
+  const wire::Position news = net[root()].scribe().view(group)->last;
+  const PeerRef child = net[root()].scribe().view(group)->children.front();
+  net[root()].peer->receive(child, forged({news.epoch, news.sequence + 1}));
+  net[root()].peer->receive(child, forged({news.epoch + 1, 1}));
+  net.run_for(1s);
+  EXPECT_EQ(net.last(root(), prices)->body.view(), "news");
+  EXPECT_EQ(last_at(newcomer()), "news");
+}
+
+// --- The end ---
+
+TEST_P(LastMessagesTest, WhoLeavesTheRingIsToldOfNoMessage) {
+  grow(30);
+  const PeerRef asker = joined[3] == root() ? joined[4] : joined[3];
+  net.hang(net[asker].scribe().view(group)->parent);
+  std::vector<boost::system::error_code> results;
+  const auto note = [&](boost::system::error_code error, const std::optional<wire::Multicast>&) {
+    results.push_back(error);
+  };
+  net[asker].scribe().last(group, note);
+  net.run_for(100ms);
+  EXPECT_TRUE(results.empty());
+  net[asker].peer->depart();
+  net.run_for(10ms);
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results.front(), errc::shutting_down);
+  net[asker].scribe().last(group, note);
+  net.run_for(10ms);
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(results.back(), errc::shutting_down);
+}
+
+TEST_P(LastMessagesTest, WithoutAnAnswerNobodySaysThatThereIsNone) {
+  grow(30);
+  const PeerRef asker = joined[3] == root() ? joined[4] : joined[3];
+  net.lost = [](PeerRef, PeerRef, const wire::Message& message) {
+    return std::holds_alternative<wire::LastReply>(message);
+  };
+  std::optional<boost::system::error_code> result;
+  net[asker].scribe().last(group, [&](boost::system::error_code error,
+                                      const std::optional<wire::Multicast>&) { result = error; });
+  net.run_for(net.config.scribe.last_timeout + 1s);
+  EXPECT_EQ(result, errc::timed_out);
+}
+
 TEST_P(LastMessagesTest, StrangersGetNone) {
   grow(40);
   publish("news");
@@ -127,13 +216,7 @@ TEST_P(LastMessagesTest, StrangersGetNone) {
   net[giver].peer->receive(stranger, wire::LastRequest{group});
   EXPECT_EQ(net.sent("LastReply"), before);
   // Nor is what they say believed.
-  wire::LastReply forged;
-  forged.group = group;
-  forged.found = true;
-  forged.stamp = {~std::uint64_t{0}, 1};
-  forged.reign = ~std::uint64_t{0};
-  forged.body = Buffer::copy_of("forged");
-  net[giver].peer->receive(stranger, forged);
+  net[giver].peer->receive(stranger, forged({~std::uint64_t{0} >> 32, 1}));
   const auto found = net.last(giver, prices);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->body.view(), "news");

@@ -52,8 +52,12 @@ TEST(MemberChanges, NumbersAreExplainedByThoseWithoutAName) {
   explain(changes, 5, 3);  // somebody came, so three went
   EXPECT_EQ(changes.more_joined, 0u);
   EXPECT_EQ(changes.more_left, 3u);
-  explain(changes, 4, 4);  // a name that comes late
+  explain(changes, 4, 4);  // so somebody went
   EXPECT_EQ(changes.more_joined, 0u);
+  EXPECT_EQ(changes.more_left, 1u);
+  changes = {{}, {ann}, 0, 0};
+  explain(changes, 4, 5);
+  EXPECT_EQ(changes.more_joined, 2u);
   EXPECT_EQ(changes.more_left, 0u);
 }
 

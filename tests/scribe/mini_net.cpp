@@ -242,11 +242,13 @@ boost::system::error_code MiniNet::create(PeerRef ref, const wire::GroupName& na
 }
 
 std::pair<boost::system::error_code, MemberCount> MiniNet::members(PeerRef ref,
-                                                                   const wire::GroupName& name) {
+                                                                   const wire::GroupName& name,
+                                                                   const TokenKey& key) {
   std::optional<std::pair<boost::system::error_code, MemberCount>> result;
-  boxes_.at(ref)->scribe().members(name, [&](boost::system::error_code error, MemberCount count) {
-    result = std::pair(error, count);
-  });
+  boxes_.at(ref)->scribe().members(
+      name,
+      [&](boost::system::error_code error, MemberCount count) { result = std::pair(error, count); },
+      key);
   run_until([&] { return result.has_value(); }, 60s);
   return result.value();
 }
@@ -255,7 +257,9 @@ std::optional<wire::Multicast> MiniNet::last(PeerRef ref, const wire::GroupName&
   std::optional<std::optional<wire::Multicast>> result;
   const Id id = group_id(name, boxes_.at(ref)->peer->pastry().config().id_bits);
   boxes_.at(ref)->scribe().last(
-      id, [&](const std::optional<wire::Multicast>& found) { result = found; });
+      id, [&](boost::system::error_code, const std::optional<wire::Multicast>& found) {
+        result = found;
+      });
   run_until([&] { return result.has_value(); }, 60s);
   return result.value();
 }

@@ -127,7 +127,8 @@ class MiniNet {
                          wire::AckMode ack = wire::AckMode::root,
                          Duration within = Duration::zero(), const TokenKey& key = nullptr);
   std::pair<boost::system::error_code, MemberCount> members(PeerRef ref,
-                                                            const wire::GroupName& name);
+                                                            const wire::GroupName& name,
+                                                            const TokenKey& key = nullptr);
   std::optional<wire::Multicast> last(PeerRef ref, const wire::GroupName& name);
   // Starts one and forgets it.
   void shout(PeerRef ref, const wire::GroupName& name, const std::string& text,

@@ -196,6 +196,10 @@ TEST(Daemon, ChecksItsConfigurationWithoutRunning) {
   std::ofstream(file) << "name = \"a\"\nleaf-set = 8\n[scribe]\nheartbeat = \"500ms\"\n";
   const Once good({"--config", file, "--check-config"});
   EXPECT_EQ(good.status(), 0) << good.err();
+  std::ofstream(file) << "[limit]\nhistory = \"1MiB\"\nhistories = \"2MiB\"\n"
+                         "last-messages = 0\n";
+  const Once kept({"--config", file, "--check-config"});
+  EXPECT_EQ(kept.status(), 0) << kept.err();
   std::ofstream(file) << "leaf-set = 7\n";
   const Once bad({"--config", file, "--check-config"});
   EXPECT_EQ(bad.status(), 2);
@@ -218,6 +222,8 @@ TEST(Daemon, RefusesWrongUsageInOneLine) {
       {"--config", "/"},
       {"--queue", "jobs"},
       {"--limit-request", "200MiB"},
+      {"--limit-history", "1"},
+      {"--limit-history", "128MiB"},  // more than of all groups
   };
   for (const auto& arguments : lines) {
     const Once once(arguments);

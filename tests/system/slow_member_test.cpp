@@ -383,7 +383,8 @@ std::map<std::string, Told> printed(const std::string& out) {
     if (event == "message") {
       one.numbers.push_back(std::stoull(std::string(object.at("payload").as_string())));
     } else if (event == "gap") {
-      one.gaps.push_back({number("epoch"), number("first"), number("last")});
+      const bool open = object.at("last").is_null();
+      one.gaps.push_back({number("epoch"), number("first"), open ? 0 : number("last")});
     } else if (event == "lost") {
       (object.at("on_the_way").as_bool() ? one.lost : one.dropped) += number("count");
     }

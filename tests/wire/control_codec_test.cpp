@@ -107,6 +107,7 @@ TEST(ControlCodec, requests_come_back_as_they_were) {
   comes_back(Join{prices, "", true, false});
   comes_back(Join{prices, "", false, true});
   comes_back(GetMembers{prices});
+  comes_back(GetMembers{prices, "a token"});
   comes_back(Join{{"prices", ""}, "", false, false, false, 7});
   comes_back(Anycast{prices, some_content(), std::chrono::milliseconds(2500), true});
   comes_back(Ask{prices, some_content(), true, 3, std::chrono::milliseconds(1)});

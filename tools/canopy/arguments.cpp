@@ -143,14 +143,19 @@ class Parser {
 
     command = add("members", "Count the members of a group", [this] {
       parse_group(members_.group);
+      members_.token = presented_token(token_file_);
       arguments_.command = members_;
     });
     add_group(command, members_.group);
+    add_token_option(command, token_file_);
     command.flag("--watch", members_.watch, "Ask again every second, print when it has changed");
     command.footer(
         "Members are daemons, however many programs have joined through each. The group's\n"
-        "root knows the number; \"at least\" it says while a part of the tree is missing, and\n"
-        "for a minute after one was lost. join --presence tells who comes and who goes.");
+        "root knows the number; \"about\" it says while some may be counted twice or not at\n"
+        "all: for some seconds after peers of the tree have changed their places, and for a\n"
+        "minute after one was lost. Of a group that not anyone may join, only those are told\n"
+        "who may, or are listed as allowed to publish or manage. join --presence tells who\n"
+        "comes and who goes.");
 
     add("shutdown", "Let the daemon leave the ring and end",
         [this] { arguments_.command = ShutdownCommand{}; });
@@ -191,13 +196,15 @@ class Parser {
         "\"joined\" on standard error (with --json, an event line) says that the daemon\n"
         "is in the tree: whatever anybody publishes from then on arrives. What is missed\n"
         "after a failure is told: in an ordered group as a gap, in a best-effort one as a\n"
-        "number of lost messages. With --json each is an event; a gap whose last is 0 has\n"
-        "no known end.\n"
+        "number of lost messages. With --json each is an event; a gap whose last is null\n"
+        "has no known end.\n"
         "\n"
         "--presence: \"3 members (+1: b)\", at most once a second; the number is right as soon\n"
         "as nothing changes any more, names are as far as known. --last: peers of the tree\n"
-        "remember the latest message as long as anybody is in it; \"no message yet\" says that\n"
-        "nobody has one. `--last --count 1` prints the current value and ends.");
+        "remember the latest message as long as anybody is in it. Where nobody has one, \"no\n"
+        "message yet\" on standard error (an event no_last) says so, and join waits for the\n"
+        "first: `--last --count 1` prints the current value and ends, or the first one when it\n"
+        "comes. --timeout ends the waiting, with status 1.");
 
     command =
         add("publish", "Send a message to the members of a group", [this] { finish_publish(); });

@@ -60,6 +60,7 @@ struct TreeCommand {
 struct MembersCommand {
   std::string group;
   bool watch = false;
+  std::string token = {};
 };
 struct ShutdownCommand {};
 

@@ -136,7 +136,7 @@ class Joining {
     if (context_.json) {
       print_json(event("no_last", member));
     } else {
-      complain(fmt::format("{}: no message yet", member.label));
+      complain(fmt::format("{}: no message yet, waiting for the first", member.label));
     }
   }
 
@@ -169,7 +169,7 @@ class Joining {
       json::object object = event("gap", member);
       object["epoch"] = gap.epoch;
       object["first"] = gap.first;
-      object["last"] = gap.last;
+      object["last"] = gap.last == 0 ? json::value(nullptr) : json::value(gap.last);
       print_json(object);
     } else if (gap.last == 0) {
       complain(

@@ -78,8 +78,7 @@ int watch(Context& context, const control::GetMembers& question) {
 }  // namespace
 
 std::string member_count_text(std::uint64_t members, bool complete) {
-  return fmt::format("{}{} member{}", complete ? "" : "at least ", members,
-                     members == 1 ? "" : "s");
+  return fmt::format("{}{} member{}", complete ? "" : "about ", members, members == 1 ? "" : "s");
 }
 
 std::string text_of(const control::Presence& presence) {
@@ -100,7 +99,7 @@ void put_presence(json::object& object, const control::Presence& presence) {
 }
 
 int run(Context& context, const MembersCommand& command) {
-  const control::GetMembers question{group_of(context, command.group)};
+  const control::GetMembers question{group_of(context, command.group), command.token};
   if (command.watch) return watch(context, question);
   print_count(context, context.client.ask<control::MemberCount>(question, context.deadline()));
   return 0;

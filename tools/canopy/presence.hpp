@@ -9,7 +9,7 @@
 
 namespace canopy::tools {
 
-// "3 members", "at least 1 member".
+// "3 members", "about 1 member".
 std::string member_count_text(std::uint64_t members, bool complete);
 
 // "3 members (+1: b; -2: c and 1 more)".

@@ -187,6 +187,26 @@ control::Tree ask_for_tree(Context& context, const std::string& group) {
   }
 }
 
+// And why.
+std::string what_is_missing(const control::Tree& tree) {
+  constexpr std::size_t named_max = 5;
+  std::string names;
+  std::size_t silent = 0;
+  for (const control::TreeNode& node : tree.nodes) {
+    if (node.answered || ++silent > named_max) continue;
+    names += (names.empty() ? "" : ", ") + node.peer.name;
+  }
+  if (silent == 0) {
+    return "the tree changed while it was read, or has more peers than can be shown: a part is "
+           "missing, or stands where it was; try again in a moment";
+  }
+  if (silent > named_max) names += fmt::format(" and {} more", silent - named_max);
+  return fmt::format(
+      "{} did not answer (dead, or hard to reach), so whether {} a member and who is below {} is "
+      "not known: try again in a moment",
+      names, silent == 1 ? "it is" : "each is", silent == 1 ? "it" : "them");
+}
+
 }  // namespace
 
 int run(Context& context, const TreeCommand& command) {
@@ -202,8 +222,7 @@ int run(Context& context, const TreeCommand& command) {
                            short_id(tree.group_id), text_of(tree.mode), view.summary()));
     print(view.drawing());
   }
-  if (!tree.complete)
-    complain("not every peer answered, so a part may be missing: try again in a moment");
+  if (!tree.complete) complain(what_is_missing(tree));
   return 0;
 }
 

@@ -1,0 +1,67 @@
+"""canopy members and tree: whom they tell, and what they say is missing."""
+
+import json
+import os
+import pathlib
+import signal
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
+from canopy_test import Joined  # noqa: E402
+from daemon_case import RingCase, eventually  # noqa: E402
+
+PEERS = 4
+
+
+class MembersTest(RingCase):
+    @classmethod
+    def start_daemons(cls):
+        cls.ring.start(PEERS)
+
+    def setUp(self):
+        self.first, self.last = self.ring.daemons[0], self.ring.daemons[-1]
+
+    def canopy(self, daemon, *arguments, **options):
+        return self.output_of(self.ring.client(daemon, *arguments), **options)
+
+    def join(self, daemon, *arguments):
+        return Joined(self.ring.client(daemon, "join", *arguments))
+
+    def test_who_may_not_join_is_not_told_of_members(self):
+        group = "closed"
+        with tempfile.TemporaryDirectory() as folder:
+            secret = pathlib.Path(folder) / "secret"
+            secret.write_text(self.canopy(self.first, "token"), encoding="ascii")
+            self.canopy(self.first, "create", group, "--allow-join", f"token:{secret}")
+            for question in (["members", group], ["tree", group]):
+                self.canopy(self.last, *question, status=1)
+                self.assertIn("access denied", self.complaint)
+                self.canopy(self.first, *question)  # which may manage it
+            self.assertEqual(self.canopy(self.last, "members", group, "--token-file", str(secret)),
+                             "0 members\n")
+            with self.join(self.last, group, "--token-file", str(secret)):
+                eventually(lambda: self.canopy(self.last, "members", group) == "1 member\n",
+                           "one member")
+
+    def test_a_tree_says_whose_part_is_missing(self):
+        members = [self.join(daemon, "silence") for daemon in self.ring.daemons]
+        nodes = json.loads(self.canopy(self.first, "tree", "silence", "--json"))["nodes"]
+        root = next(node["name"] for node in nodes if node["root"])
+        silent = next(daemon for daemon in self.ring.daemons[1:] if daemon.name != root)
+        os.kill(silent.process.pid, signal.SIGSTOP)
+        try:
+            self.assertIn("(no answer)", self.canopy(self.first, "tree", "silence"))
+            self.assertRegex(self.complaint,
+                             rf"^canopy: {silent.name} did not answer .* who is below it is not "
+                             r"known: try again in a moment\n$")
+        finally:
+            os.kill(silent.process.pid, signal.SIGCONT)
+        for member in members:
+            member.__exit__()
+
+
+if __name__ == "__main__":
+    unittest.main()
