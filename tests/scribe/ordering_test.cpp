@@ -309,6 +309,8 @@ TEST_P(OrderingTest, ARootThatDiesBeginsANewEpochAndTellsAGap) {
     const Box& box = net[ref];
     ASSERT_EQ(box.gaps.size(), 1u) << net.table()[ref].name;
     EXPECT_EQ(box.gaps[0].last, 0u);
+    EXPECT_EQ(net[ref].scribe().counters().order_gaps_open, 1u);
+    EXPECT_EQ(net[ref].scribe().counters().order_lost, 0u);
     EXPECT_NE(box.delivered.front().position.epoch, box.delivered.back().position.epoch);
     EXPECT_EQ(box.gaps[0].epoch, box.delivered.front().position.epoch);
     // What was published with the root's word is there: the publisher sent again.
@@ -389,6 +391,8 @@ TEST_P(OrderingTest, WhatNobodyHasAnyMoreIsToldWithItsRange) {
     told += missed.last - missed.first + 1;
   }
   EXPECT_EQ(told + box.delivered.size(), published);
+  EXPECT_EQ(net[cut].scribe().counters().order_lost, told);
+  EXPECT_EQ(net[cut].scribe().counters().order_gaps_open, 0u);
   EXPECT_EQ(box.delivered.back().text, std::to_string(published - 1));
 }
 
