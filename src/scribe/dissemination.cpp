@@ -392,9 +392,11 @@ void Dissemination::serve_allowed(const wire::Publish& publish, Way way) {
     message.group = publish.group;
     message.id = publish.id;
     const PeerDescriptor& self = core_.env.peers()[core_.self];
-    message.sequence = loss_number(self.id, self.incarnation,
-                                   roots_.record(publish.group)->state.epoch, ++group->multicasts);
     message.reign = roots_.record(publish.group)->state.epoch;
+    if (std::exchange(group->multicasts_epoch, message.reign) != message.reign) {
+      group->multicasts = 0;
+    }
+    message.sequence = loss_number(self.id, self.incarnation, message.reign, ++group->multicasts);
     message.body = publish.body;
     message.asking = asking_of(publish);
     if (asks) {

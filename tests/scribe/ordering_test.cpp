@@ -296,6 +296,24 @@ TEST_P(OrderingTest, BestEffortMembersAreToldHowManyTheyMiss) {
   EXPECT_GT(lost, 0u);
 }
 
+TEST_P(OrderingTest, ARootThatServesAgainTellsBestEffortMembersOfNoLossThatIsNone) {
+  grow(30, wire::GroupMode::best_effort);
+  const PeerRef publisher = outsider();
+  publish_for(500ms, publisher);
+  const PeerRef old = root();
+  net.hang(old);
+  net.run_for(5s);
+  publish_for(500ms, publisher);  // through another root
+  net.wake_up(old);
+  net.run_for(10s);
+  publish_for(500ms, publisher);
+  net.run_for(5s);
+  ASSERT_EQ(net.roots(group), std::vector{old});
+  for (const PeerRef ref : living_members()) {
+    EXPECT_EQ(net[ref].delivered.size() + net[ref].told_lost, published);
+  }
+}
+
 TEST_P(OrderingTest, ARootThatDiesBeginsANewEpochAndTellsAGap) {
   grow(30);
   const PeerRef publisher = outsider();
