@@ -36,7 +36,7 @@ class Fault:
     end: float
     hosts: tuple = ()      # once it is on
     roles: str = ""
-    alone: tuple = ()      # daemons that had nobody left in their leaf sets when it ended
+    rings: tuple = ()      # how many daemons each ring had when a split ended
     began_at: float = 0.0  # monotonic
     ended_at: float = 0.0
     is_on: bool = False
@@ -109,8 +109,8 @@ class Injector:
     def end(self, fault):
         if fault.kind == "split":
             busy = {host for other in self.on() if other is not fault for host in other.hosts}
-            fault.alone = tuple(host for host in range(len(self.daemons))
-                                if host not in busy and not self.leaves(host))
+            fault.rings = rings({host: self.leaves(host) for host in range(len(self.daemons))
+                                 if host not in busy})
         self.switch(fault, False)
         fault.ended_at = time.monotonic()
         fault.is_on = False
@@ -150,6 +150,21 @@ class Injector:
     def split(self, hosts, on):
         (self.network.splits.append if on else self.network.splits.remove)(set(hosts))
         self.network.apply()
+
+
+def rings(leaves):
+    """The sizes of what hangs together by leaf sets, the largest first."""
+    sizes, left = [], set(leaves)
+    while left:
+        ring, found = set(), {left.pop()}
+        while found:
+            host = found.pop()
+            ring.add(host)
+            near = {other for other in left if other in leaves[host] or host in leaves[other]}
+            left -= near
+            found |= near
+        sizes.append(len(ring))
+    return tuple(sorted(sizes, reverse=True))
 
 
 def describe(roles, hosts):

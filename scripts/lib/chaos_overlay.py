@@ -312,7 +312,7 @@ class Chaos:
 
     def fault_figures(self, fault, damages):
         figures = {"kind": fault.kind, "daemons": self.names(fault.hosts).split(),
-                   "roles": fault.roles, "alone": self.names(fault.alone).split(),
+                   "roles": fault.roles, "rings": fault.rings,
                    "begin_s": round(fault.began_at - self.begun, 1),
                    "lasted_s": round(fault.ended_at - fault.began_at, 1)}
         for group, damage in damages.items():
@@ -379,8 +379,8 @@ def print_report(figures, note):
             damage = fault[group]
             told = damage["gaps_told"] if group == ORDERED else damage["lost_told"]
             line += f"{damage['pause_s']:>14.2f} s {damage['missed']:>7} {told:>6}"
-        alone = f"; at its end alone: {' '.join(fault['alone'])}" if fault["alone"] else ""
-        print(f"{line}  {fault['roles']}{alone}")
+        rings = ", ".join(map(str, fault["rings"]))
+        print(f"{line}  {fault['roles']}" + (f"; rings at its end: {rings}" if rings else ""))
     print(f"\nmissed: deliveries of acknowledged messages; told: gaps ({ORDERED}), or messages "
           f"said to be lost ({BEST_EFFORT})")
     for group, count in figures["published"].items():

@@ -91,7 +91,7 @@ class Verdict:
         self.breaks("holes in the order that nobody told", untold)
 
     def holes(self, session):
-        """Places left out within an epoch, with no gap between."""
+        """Places left out within an epoch that others have had something in, and no gap."""
         last, told = None, []
         for event in session.events[self.ordered]:
             if event.kind == "gap":
@@ -100,7 +100,8 @@ class Verdict:
                 place = event.data[1]
                 if last and last[0] == place[0]:
                     missing = [(last[0], n) for n in range(last[1] + 1, place[1])]
-                    # A message that was had before, in an earlier epoch, has a place as well.
+                    # What all had in an earlier epoch may have a place here, too, and nobody
+                    # gets it again.
                     if any(self.is_new(session, p) for p in missing
                            if not any(covers(gap, place, p) for gap in told)):
                         yield (f"{session.daemon.name} from {last} to {place} at "
@@ -112,7 +113,7 @@ class Verdict:
             self.key_at = {event.data[1]: event.data[0] for other in self.sessions
                            for event in other.events[self.ordered] if event.kind == "message"}
         key = self.key_at.get(place)
-        return key is None or key not in session.delivered[self.ordered]
+        return key is not None and key not in session.delivered[self.ordered]
 
     def check_acknowledged(self):
         """Whoever was there has it, or was told: in the ordered group."""
