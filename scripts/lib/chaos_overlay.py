@@ -41,6 +41,7 @@ LOOK_S = 0.02
 START_S = 90
 WHOLE_S = 90        # after healing: the ring, and the trees
 QUIET_S = 15        # after the last message: what is missing is filled in, or told
+REMOVE_S = 5
 LAST_S = 20         # for the last message
 
 STATUS_BROKEN = 1
@@ -486,7 +487,15 @@ def outside(options):
         if options.keep:
             print(f"chaos: logs and events are in {folder}", file=sys.stderr)
         else:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove(folder)
+
+
+def remove(folder):
+    """Also while those who write there are only just ending."""
+    deadline = time.monotonic() + REMOVE_S
+    while folder.exists() and time.monotonic() < deadline:
+        shutil.rmtree(folder, ignore_errors=True)
+        time.sleep(LOOK_S)
 
 
 def main():

@@ -80,7 +80,7 @@ class ChaosTest(unittest.TestCase):
         self.eventually(lambda: not inside(self.folder))
 
     def test_help_teaches_and_mistakes_are_told(self):
-        for arguments, status, text in ((["--help"], 0, "the cluster is split in two"),
+        for arguments, status, text in ((["--help"], 0, "cluster is split in two"),
                                         (["--daemons", "1"], 2, "5 to 200"),
                                         (["--seconds", "x"], 2, "invalid")):
             with self.subTest(arguments), chaos(self.folder, *arguments) as run:
