@@ -177,8 +177,10 @@ class Node {
   // Completion: void(error_code, PublishResult), see Ack for when. The result
   // holds the message's id also when the error says that it may not have
   // arrived. That members lack it is no error. bad_name, too_large,
-  // no_such_group, denied, limit (too much for the root, see
-  // PublishResult::retry_after), lost_root, timed_out.
+  // no_such_group, denied, limit, lost_root, timed_out.
+  // limit: too much for the root, though this node has waited for it. What it has
+  // published to the group since is refused along with it, unless the root has it
+  // already: so all can be sent again in their order, after PublishResult::retry_after.
   template <class Token>
   auto async_publish(GroupName group, Payload payload, PublishOptions options, Token&& token) {
     return detail::initiate<PublishResult>(std::forward<Token>(token), &detail::NodeRef::publish,

@@ -55,19 +55,23 @@ def stop_with_parent():
 
 
 class Daemon:
-    """One canopyd process with its files."""
+    """One canopyd process with its files; `before` is what to run it by, as nsenter."""
 
-    def __init__(self, name, folder, program, arguments):
+    def __init__(self, name, folder, program, arguments, listen="127.0.0.1:0", before=()):
         self.name = name
         self.control = folder / f"{name}.sock"
         self.log = folder / f"{name}.log"
         self.address = None
-        with self.log.open("wb") as log:
+        self.command = [*before, program, "--name", name, "--listen", listen,
+                        "--control", self.control, "--data", folder / name, *arguments]
+        self.start()
+
+    def start(self):
+        """Also again, after its end."""
+        with self.log.open("ab") as log:
             # A session of its own: Ctrl-C must reach this program alone.
             self.process = subprocess.Popen(
-                [program, "--name", name, "--listen", "127.0.0.1:0", "--control", self.control,
-                 "--data", folder / name, *arguments],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                 start_new_session=True, preexec_fn=stop_with_parent)
 
     def is_running(self):

@@ -130,6 +130,7 @@ void add_trees(Names& names, const scribe::Counters& trees) {
   names.add("tree.order_unplaced", trees.order_unplaced);
   names.add("tree.order_refilled", trees.order_refilled);
   names.add("tree.order_gaps", trees.order_gaps);
+  names.add("tree.order_gaps_open", trees.order_gaps_open);
   names.add("tree.order_lost", trees.order_lost);
   names.add("tree.refills_requested", trees.refills_requested);
   names.add("tree.refills_sent", trees.refills_sent);

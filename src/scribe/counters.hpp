@@ -84,7 +84,8 @@ struct Counters {
   std::uint64_t order_unplaced = 0;     // before it was known from where on to count
   std::uint64_t order_refilled = 0;     // holes that others filled
   std::uint64_t order_gaps = 0;         // that nobody filled
-  std::uint64_t order_lost = 0;         // messages in those gaps whose end is known
+  std::uint64_t order_gaps_open = 0;    // of these, with no known end: it lacks some, or none
+  std::uint64_t order_lost = 0;         // messages in the others
   std::uint64_t refills_requested = 0;  // by this node
   std::uint64_t refills_sent = 0;       // items given to others again
   std::uint64_t publishes_early = 0;    // overtook an earlier one of their publisher

@@ -68,6 +68,7 @@ wire::MessageId Dissemination::publish(const wire::GroupName& name, wire::AckMod
   const PeerRef root = cached ? cached->root : PeerRef{};
   const MonoTime now = core_.now();
   const bool in_doubt = core_.config.maintenance && room && doubtful(group, cached, message.after);
+  const bool in_line = (waits || in_doubt) && lines_.any(group);
   PublishOutcome outcome;
   outcome.id = message.id;
   outcome.root = root;
@@ -77,17 +78,27 @@ wire::MessageId Dissemination::publish(const wire::GroupName& name, wire::AckMod
     if (!tracked) message.ack = wire::AckMode::root;
     const Duration time =
         tracked ? tracked_time(core_.config, within) : core_.config.request_timeout;
-    PendingPublish pending{message,       waits ? std::move(done) : PublishCompletion{},
-                           root,          now + time,
-                           replies_until, false,
-                           false,         {}};
+    PendingPublish pending{message,
+                           waits ? std::move(done) : PublishCompletion{},
+                           root,
+                           now + time,
+                           replies_until,
+                           false,
+                           false,
+                           false,
+                           {}};
     if (tracked) message.within_ms = pending.message.within_ms = time_left(pending);
-    const MonoTime look_at =
-        core_.config.maintenance ? now + core_.config.request_retry_interval : never;
+    const MonoTime look_at = !core_.config.maintenance ? never
+                             : in_line                 ? pending.deadline
+                                                       : now + core_.config.request_retry_interval;
     pending_.add(sequence, std::move(pending), look_at);
     core_.wake_at(look_at);
   }
-  send(message, root);
+  if (in_line) {
+    lines_.add(group, sequence);
+  } else {
+    send(message, root);
+  }
   return message.id;
 }
 
@@ -105,6 +116,7 @@ errc Dissemination::refusal(const wire::GroupName& name, wire::AckMode ack,
 // ordered group also while an earlier message may have to be sent again: else
 // this one would overtake it.
 bool Dissemination::doubtful(const Id& id, const CachedRoot* cached, std::uint64_t after) const {
+  if (lines_.any(id)) return true;
   const Group* group = core_.find(id);
   if (group && group->serves_as_root()) return false;
   if (!cached || core_.now() - cached->confirmed > core_.config.heartbeat_interval) return true;
@@ -151,24 +163,38 @@ void Dissemination::send_again(std::uint64_t sequence) {
   pending_.look_again(sequence, std::min(next, pending->deadline));
   core_.wake_at(pending_.next_deadline());
   const wire::Publish message = pending->message;  // the ack may come within the call
-  core_.pastry.route(message.group, message);
+  if (lines_.waits(message.group, sequence)) {
+    lines_.take_turn(message.group, sequence);
+    const CachedRoot* cached = roots_known_.use(message.group);
+    send(message, cached ? cached->root : PeerRef{});
+  } else {
+    core_.pastry.route(message.group, message);
+  }
 }
 
 void Dissemination::finish(std::uint64_t sequence, const wire::PublishAck& ack) {
   auto pending = pending_.take(sequence);
-  if (!pending || !pending->done) return;
+  if (!pending) return;
+  const bool too_fast = ack.error == static_cast<std::uint16_t>(errc::limit);
+  const Id group = pending->message.group;
+  if (pending->done) tell(*pending, ack);
+  if (too_fast) fail_behind(group, sequence, ack);
+  leave_line(group, sequence);
+}
+
+void Dissemination::tell(PendingPublish& pending, const wire::PublishAck& ack) {
   PublishOutcome outcome;
   if (ack.error != 0) outcome.error = static_cast<errc>(ack.error);
-  outcome.id = pending->message.id;
+  outcome.id = pending.message.id;
   outcome.root = ack.root;
   outcome.epoch = ack.epoch;
   outcome.sequence = ack.sequence;
   outcome.reach = ack.reach;
   outcome.retry_after = std::chrono::milliseconds(ack.retry_after_ms);
   // A root that does not track it says nothing of anybody.
-  const bool tracked = pending->message.ack == wire::AckMode::members;
+  const bool tracked = pending.message.ack == wire::AckMode::members;
   if (tracked && !ack.reach.complete && nothing_missed(ack.reach)) miss_unnamed(outcome.reach, 1);
-  core_.upcalls.call([done = std::move(pending->done), outcome] { done(outcome); });
+  core_.upcalls.call([done = std::move(pending.done), outcome] { done(outcome); });
 }
 
 void Dissemination::on_publish_ack(PeerRef, const wire::PublishAck& ack) {
@@ -189,18 +215,50 @@ void Dissemination::take_answer(const wire::PublishAck& ack) {
   if (pending->message.ack == wire::AckMode::members) wait_on(*pending, ack);
 }
 
-// Too fast for the root: the message waits here, as long as somebody waits for it.
+// Too fast for the root: the message waits here, as long as somebody waits for it, and
+// so do those after it.
 bool Dissemination::back_off(PendingPublish& pending, const wire::PublishAck& ack) {
   if (!core_.config.maintenance || ack.error != static_cast<std::uint16_t>(errc::limit)) {
     return false;
   }
+  const Id group = pending.message.group;
+  const std::uint64_t sequence = ack.id.sequence;
   const Duration wait = std::chrono::milliseconds(ack.retry_after_ms);
   const MonoTime again = core_.now() + core_.env.random().jittered(wait + wait / 8, 0.1);
-  if (again >= pending.deadline && !pending.placed) return false;
+  if (!pending.placed) {
+    if (again >= pending.deadline || pending.last_try) return false;
+    lines_.refuse(group, sequence, {ack.ordered, ack.retry_after_ms});
+  }
   pending.sent_to = {};
-  pending_.look_again(ack.id.sequence, std::min(again, pending.deadline));
+  const bool turn = pending.placed || lines_.is_next(group, sequence);
+  pending_.look_again(sequence, turn ? std::min(again, pending.deadline) : pending.deadline);
   core_.wake_at(pending_.next_deadline());
   return true;
+}
+
+// One that has its place makes room for two: what the root takes at a time is found
+// out like this.
+void Dissemination::leave_line(const Id& group, std::uint64_t sequence) {
+  if (!lines_.leave(group, sequence)) return;
+  for (const std::uint64_t next : lines_.next(group, 2)) pending_.look_again(next, core_.now());
+  core_.wake_at(pending_.next_deadline());
+}
+
+// A publisher that is refused a message can send it again without later ones having
+// overtaken it: those have the same answer. What may be at the root of a best-effort
+// group waits for its word, and is not sent again.
+void Dissemination::fail_behind(const Id& group, std::uint64_t sequence,
+                                const wire::PublishAck& ack) {
+  for (const std::uint64_t later : pending_.after(group, sequence)) {
+    PendingPublish& pending = *pending_.find(later);
+    if (ack.ordered || lines_.waits(group, later)) {
+      lines_.leave(group, later);
+      std::optional<PendingPublish> failed = pending_.take(later);
+      if (failed->done) tell(*failed, ack);
+    } else {
+      pending.last_try = true;
+    }
+  }
 }
 
 // The root gives a message its place once it knows the one that it comes after: so
@@ -214,6 +272,7 @@ void Dissemination::mark_overtaken(std::uint64_t sequence) {
 
 // The root has it.
 void Dissemination::wait_on(PendingPublish& pending, const wire::PublishAck& ack) {
+  leave_line(pending.message.group, ack.id.sequence);
   pending.placed = ack;
   pending.sent_to = ack.root == core_.self ? PeerRef{} : ack.root;
   const MonoTime next = core_.now() + core_.config.request_timeout / poll_share;
@@ -253,12 +312,21 @@ void Dissemination::tick() {
     const PendingPublish* found = pending_.find(sequence);
     if (!found) continue;  // another's retry has ended it
     const PendingPublish& pending = *found;
+    const Id group = pending.message.group;
     if (core_.now() < pending.deadline) {
-      send_again(sequence);
+      const bool early = lines_.waits(group, sequence) && !lines_.is_next(group, sequence);
+      if (early) pending_.look_again(sequence, pending.deadline);
+      if (!early) send_again(sequence);
     } else if (pending.placed) {
       wire::PublishAck result = *pending.placed;
       result.pending = false;
       finish(sequence, result);
+    } else if (lines_.waits(group, sequence)) {
+      const auto [ordered, retry_after_ms] = lines_.refusal(group);
+      wire::PublishAck refusal{pending.message.id, static_cast<std::uint16_t>(errc::limit)};
+      refusal.ordered = ordered;
+      refusal.retry_after_ms = retry_after_ms;
+      finish(sequence, refusal);
     } else {
       const errc error = pending.root_failed ? errc::lost_root : errc::timed_out;
       finish(sequence, {pending.message.id, static_cast<std::uint16_t>(error)});
@@ -288,7 +356,7 @@ bool Dissemination::may_publish(const wire::Publish& publish, Way way) {
   const wire::AccessRef list = group->list();
   const bool open = grant_of(list, wire::Right::publish).everybody;
   if (open && !core_.access.limits_rates()) return true;
-  if (group->order ? group->order->knows(publish.id) : group->has_seen(publish.id)) return true;
+  if (group->order ? group->order->has(publish) : group->has_seen(publish.id)) return true;
   const Duration wait =
       core_.access.wait_to_publish(publish.origin, publish.id, publish.body.size());
   if (wait != Duration::zero()) {
@@ -326,9 +394,11 @@ void Dissemination::serve_allowed(const wire::Publish& publish, Way way) {
     message.group = publish.group;
     message.id = publish.id;
     const PeerDescriptor& self = core_.env.peers()[core_.self];
-    message.sequence = loss_number(self.id, self.incarnation,
-                                   roots_.record(publish.group)->state.epoch, ++group->multicasts);
     message.reign = roots_.record(publish.group)->state.epoch;
+    if (std::exchange(group->multicasts_epoch, message.reign) != message.reign) {
+      group->multicasts = 0;
+    }
+    message.sequence = loss_number(self.id, self.incarnation, message.reign, ++group->multicasts);
     message.body = publish.body;
     message.asking = asking_of(publish);
     if (asks) {

@@ -15,6 +15,10 @@
 // except that a message whose publish has failed may come later, or never. Each
 // says which one before it is still without the root's word (`after`), and the
 // root keeps it for a while if it does not have that one.
+//
+// What is too much for the root (publish_rate.hpp) waits at its publisher, and what
+// is published to the group meanwhile waits behind it (publish_lines.hpp). If the time
+// of one runs out, those behind it fail with it.
 // A part of a Scribe node; shares its Core. Not thread-safe.
 #pragma once
 
@@ -26,6 +30,7 @@
 #include "scribe/core.hpp"
 #include "scribe/deadline_set.hpp"
 #include "scribe/operations.hpp"
+#include "scribe/publish_lines.hpp"
 #include "scribe/publish_table.hpp"
 #include "scribe/root_cache.hpp"
 #include "wire/message.hpp"
@@ -84,11 +89,14 @@ class Dissemination {
   bool may_publish(const wire::Publish& publish, Way way);
   void serve_allowed(const wire::Publish& publish, Way way);
   bool back_off(PendingPublish& pending, const wire::PublishAck& ack);
+  void leave_line(const Id& group, std::uint64_t sequence);
+  void fail_behind(const Id& group, std::uint64_t sequence, const wire::PublishAck& ack);
   bool doubtful(const Id& group, const CachedRoot* cached, std::uint64_t after) const;
   bool is_closest(PeerRef peer, const Id& group) const;
   void send(const wire::Publish& publish, PeerRef root);
   void send_again(std::uint64_t sequence);
   void finish(std::uint64_t sequence, const wire::PublishAck& ack);
+  void tell(PendingPublish& pending, const wire::PublishAck& ack);
   void take_answer(const wire::PublishAck& ack);
   void mark_overtaken(std::uint64_t sequence);
   void wait_on(PendingPublish& pending, const wire::PublishAck& ack);
@@ -108,6 +116,7 @@ class Dissemination {
   Ordering& ordering_;
   Tracking& tracking_;
   PublishTable pending_;
+  PublishLines lines_;  // of those, what a root is to have later
   RootCache roots_known_;
   DeadlineSet<Id> loss_timers_;
 };

@@ -54,6 +54,11 @@ struct GroupOrder {
   // Whether the message has a place, as far as this node knows.
   bool knows(const wire::MessageId& id) const { return seen.contains(id) || placed.contains(id); }
 
+  // The same, or it waits at this root for the one before it.
+  bool has(const wire::Publish& publish) const {
+    return knows(publish.id) || waiting.has_early(publish);
+  }
+
   MonoTime scheduled = never;  // when Ordering is to look at it again
   MonoTime next_deadline() const noexcept {
     return std::min({ask_at, fetch_at, refill_at, expire_at, remind_at});

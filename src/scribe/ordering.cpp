@@ -187,6 +187,8 @@ void Ordering::deliver(GroupOrder& order, const Id& id, const OrderStream::Step&
     ++core_.counters.order_gaps;
     if (step.missed->last != 0) {
       core_.counters.order_lost += step.missed->last - step.missed->first + 1;
+    } else {
+      ++core_.counters.order_gaps_open;
     }
     if (member && planted_bug != PlantedBug::gap_not_told) core_.upcalls.gap(id, *step.missed);
   }

@@ -32,6 +32,15 @@ std::uint64_t PublishTable::last_before(const Id& group, std::uint64_t sequence)
   return 0;
 }
 
+std::vector<std::uint64_t> PublishTable::after(const Id& group, std::uint64_t sequence) const {
+  std::vector<std::uint64_t> sequences;
+  for (auto entry = pending_.upper_bound(sequence); entry != pending_.end(); ++entry) {
+    const PendingPublish& publish = entry->second;
+    if (publish.message.group == group && !publish.placed) sequences.push_back(entry->first);
+  }
+  return sequences;
+}
+
 std::vector<std::uint64_t> PublishTable::all() const {
   std::vector<std::uint64_t> sequences;
   for (const auto& [sequence, publish] : pending_) sequences.push_back(sequence);

@@ -27,6 +27,7 @@ struct PendingPublish {
   MonoTime replies_until{};  // of a request
   bool root_failed = false;  // since it was sent first
   bool overtaken = false;    // a later one that comes after it has its place
+  bool last_try = false;     // one before it has failed: the root's next word counts
   // ack members: the root has said that it has it, and will say more.
   std::optional<wire::PublishAck> placed = {};
 };
@@ -50,6 +51,8 @@ class PublishTable {
   // The latest message to the group that waits for the root's first word and was
   // published before this; 0 if none.
   std::uint64_t last_before(const Id& group, std::uint64_t sequence) const;
+  // Those to the group that wait for it and were published after this.
+  std::vector<std::uint64_t> after(const Id& group, std::uint64_t sequence) const;
   std::vector<std::uint64_t> all() const;
   // Those that were sent to this peer directly.
   std::vector<std::uint64_t> sent_to(PeerRef peer) const;

@@ -18,6 +18,11 @@ bool WaitingPublishes::add_early(const wire::Publish& publish, MonoTime now, Mon
   return true;
 }
 
+bool WaitingPublishes::has_early(const wire::Publish& publish) const {
+  const auto found = early_.find({publish.id.publisher, publish.id.incarnation, publish.after});
+  return found != early_.end() && found->second.publish.id == publish.id;
+}
+
 std::optional<wire::Publish> WaitingPublishes::take_after(const wire::MessageId& id) {
   const auto found = early_.find(id);
   if (found == early_.end()) return std::nullopt;

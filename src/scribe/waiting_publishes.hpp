@@ -21,6 +21,7 @@ class WaitingPublishes {
   // By what it waits for. False if there is no room. Those of before `expired`
   // have waited in vain.
   bool add_early(const wire::Publish& publish, MonoTime now, MonoTime expired);
+  bool has_early(const wire::Publish& publish) const;
   // The one that waits for this message.
   std::optional<wire::Publish> take_after(const wire::MessageId& id);
 

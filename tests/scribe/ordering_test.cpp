@@ -296,6 +296,24 @@ TEST_P(OrderingTest, BestEffortMembersAreToldHowManyTheyMiss) {
   EXPECT_GT(lost, 0u);
 }
 
+TEST_P(OrderingTest, ARootThatServesAgainTellsBestEffortMembersOfNoLossThatIsNone) {
+  grow(30, wire::GroupMode::best_effort);
+  const PeerRef publisher = outsider();
+  publish_for(500ms, publisher);
+  const PeerRef old = root();
+  net.hang(old);
+  net.run_for(5s);
+  publish_for(500ms, publisher);  // through another root
+  net.wake_up(old);
+  net.run_for(10s);
+  publish_for(500ms, publisher);
+  net.run_for(5s);
+  ASSERT_EQ(net.roots(group), std::vector{old});
+  for (const PeerRef ref : living_members()) {
+    EXPECT_EQ(net[ref].delivered.size() + net[ref].told_lost, published);
+  }
+}
+
 TEST_P(OrderingTest, ARootThatDiesBeginsANewEpochAndTellsAGap) {
   grow(30);
   const PeerRef publisher = outsider();
@@ -309,6 +327,8 @@ TEST_P(OrderingTest, ARootThatDiesBeginsANewEpochAndTellsAGap) {
     const Box& box = net[ref];
     ASSERT_EQ(box.gaps.size(), 1u) << net.table()[ref].name;
     EXPECT_EQ(box.gaps[0].last, 0u);
+    EXPECT_EQ(net[ref].scribe().counters().order_gaps_open, 1u);
+    EXPECT_EQ(net[ref].scribe().counters().order_lost, 0u);
     EXPECT_NE(box.delivered.front().position.epoch, box.delivered.back().position.epoch);
     EXPECT_EQ(box.gaps[0].epoch, box.delivered.front().position.epoch);
     // What was published with the root's word is there: the publisher sent again.
@@ -389,6 +409,8 @@ TEST_P(OrderingTest, WhatNobodyHasAnyMoreIsToldWithItsRange) {
     told += missed.last - missed.first + 1;
   }
   EXPECT_EQ(told + box.delivered.size(), published);
+  EXPECT_EQ(net[cut].scribe().counters().order_lost, told);
+  EXPECT_EQ(net[cut].scribe().counters().order_gaps_open, 0u);
   EXPECT_EQ(box.delivered.back().text, std::to_string(published - 1));
 }
 

@@ -135,16 +135,16 @@ class RequestTest(RingCase):
 
     def test_a_text_replies(self):
         with self.running(self.second, "reply", "pong", "--count", "2") as replier:
-            self.assertEqual(self.request("ping"), "pong\n")
-            self.assertEqual(self.request("-", data=b"from input"), "pong\n")
+            self.assertEqual(self.request("ping"), "pong")
+            self.assertEqual(self.request("-", data=b"from input"), "pong")
             self.assertEqual(replier.end(), ["ping", "from input"])
             self.assertEqual(replier.process.returncode, 0)
 
     def test_a_command_replies(self):
         with self.running(self.second, "reply", "--exec", "tr a-z A-Z", "--count", "2"):
-            self.assertEqual(self.request("hello"), "HELLO\n")
+            self.assertEqual(self.request("hello"), "HELLO")
             self.assertEqual(self.request("-", "--timeout", str(DEADLINE_S), data=b"x" * 60_000),
-                             "X" * 60_000 + "\n")
+                             "X" * 60_000)
         with self.running(self.second, "reply", "--exec", "yes | head -c 1000000"):
             reply, _ = self.objects(self.first, "request", self.group, "x", "--timeout",
                                     str(DEADLINE_S))
@@ -153,7 +153,7 @@ class RequestTest(RingCase):
     def test_the_output_is_whole_however_soon_a_command_ends(self):
         with self.running(self.second, "reply", "--exec", "cat"):
             for number in range(50):
-                self.assertEqual(self.request(f"{number}"), f"{number}\n")
+                self.assertEqual(self.request(f"{number}"), f"{number}")
 
     def test_a_command_that_fails_is_told_with_its_status(self):
         with self.running(self.second, "reply", "--exec", "echo no; exit 3", "--header", "k=v"):
@@ -189,6 +189,19 @@ class RequestTest(RingCase):
             reply, _ = self.objects(self.first, "request", self.group, "-", data=payload)
             self.assertEqual(base64.b64decode(reply["payload_base64"]), payload)
             self.assertTrue(all(character.isprintable() for character in replier.line()))
+            told = subprocess.run(self.ring.client(self.first, "request", self.group, "-"),
+                                  input=payload, capture_output=True, timeout=DEADLINE_S,
+                                  check=True)
+            self.assertEqual(told.stdout, payload)
+
+    def test_a_terminal_is_told_printable_text(self):
+        ours, theirs = os.openpty()
+        with self.running(self.second, "reply", "--exec", r"printf 'a\n\033b\n'"):
+            subprocess.run(self.ring.client(self.first, "request", self.group, "x"),
+                           stdout=theirs, timeout=DEADLINE_S, check=True)
+        os.close(theirs)
+        with open(ours, "rb", buffering=0) as terminal:
+            self.assertEqual(terminal.read(100), b"a\\n\\x1bb\r\n")
 
     def test_all_members_reply(self):
         with contextlib.ExitStack() as stack:
@@ -224,6 +237,20 @@ class RequestTest(RingCase):
             self.assertEqual([replier.event()["event"] for _ in range(2)], ["request", "ended"])
             eventually(lambda: not pathlib.Path(f"/proc/{pid}").exists(), "the command has ended")
 
+    def test_what_has_a_session_of_its_own_is_ended_with_its_command(self):
+        command = "setsid -f sh -c 'echo $$ >&2; exec sleep 1000'; sleep 1000"
+        with self.running(self.second, "reply", "--exec", command, "--json",
+                          "--parallel", "2") as replier:
+            with self.start_request("kept", "--timeout", "1000") as kept:
+                kept_pid = int(replier.process.stderr.readline())
+                self.request("x", "--timeout", "0.5", status=1)
+                pid = int(replier.process.stderr.readline())
+                eventually(lambda: not pathlib.Path(f"/proc/{pid}").exists(), "it has ended")
+                self.assertTrue(pathlib.Path(f"/proc/{kept_pid}").exists())
+                kept.kill()
+                kept.communicate()
+            eventually(lambda: not pathlib.Path(f"/proc/{kept_pid}").exists(), "it has ended")
+
     def test_ctrl_c_cancels_the_request(self):
         with self.running(self.second, "reply", "--exec", "exec sleep 1000", "--json") as replier:
             with self.start_request("x", "--timeout", "1000") as request:
@@ -250,7 +277,7 @@ class RequestTest(RingCase):
                 self.running(self.second, "reply", "free"):
             with self.start_request("x", "--timeout", "1000") as request:
                 self.assertEqual(busy.line(), "x")  # the nearest has it
-                self.assertEqual(self.request("y"), "free\n")
+                self.assertEqual(self.request("y"), "free")
                 request.kill()
                 request.communicate()
 

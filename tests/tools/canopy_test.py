@@ -543,7 +543,8 @@ class CanopyTest(RingCase):
         self.canopy(self.first, "create", group)
         lines = b"one\n" + b"x" * ((1 << 20) + 1) + b"\n" + b"three\n"
         self.canopy(self.first, "publish", group, "--lines", data=lines, status=1)
-        self.assertRegex(self.complaint, r"^canopy: line 2: .*: 2 of 3 messages were published\n$")
+        self.assertRegex(self.complaint, r"^canopy: line 2: .*: 2 of 3 messages were published; "
+                                         r"line 2 was not\n$")
         self.canopy(self.first, "publish", group, "--lines", data=b"a\nb\n" + b"x" * (5 << 20),
                     status=1)
         self.assertRegex(self.complaint, r"line 3 has more than .*: \d of 2 messages")

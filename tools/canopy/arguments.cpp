@@ -218,7 +218,9 @@ class Parser {
     command.option("--ack", ack_, "Wait until the group's root has it (root, the default)")
         .check(ack_mode)
         .value_name("none|root|members");
-    command.option("--require", publish_.require, "Fail if fewer members have it: --ack members")
+    command
+        .option("--require", publish_.require,
+                "Fail if fewer members have it; waits as --ack members")
         .check(counting_number)
         .value_name("N");
     add_token_option(command, token_file_);
@@ -230,6 +232,11 @@ class Parser {
         "least. That these are all it says only if it is certain: parts of the tree that do not\n"
         "answer, or were lost within the last minute, are named. The status is 0 if the root has\n"
         "the message, 1 if fewer members have it than --require says.\n"
+        "\n"
+        "--lines has up to 32 lines under way. What is too much for the root (canopyd\n"
+        "--limit-publish-messages) is slowed down and sent again, in its order, until none has\n"
+        "been taken for --timeout (30 s). Whatever ends it early, it says which lines were not\n"
+        "published, and which may have been; the status is 1.\n"
         "\n"
         "--to-one sends it to one member only: the nearest in the group's tree whose queue has\n"
         "room, so that several share the work when the nearest is busy. The status is 1 if nobody\n"

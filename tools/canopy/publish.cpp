@@ -1,12 +1,19 @@
 // publish: one message, or one for each line of standard input.
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <string>
+#include <utility>
 
+#include <boost/asio/steady_timer.hpp>
 #include <boost/json/array.hpp>
 #include <fmt/format.h>
 
+#include <canopy/error.hpp>
+
 #include "canopy/commands.hpp"
 #include "canopy/input.hpp"
+#include "canopy/line_tally.hpp"
 #include "canopy/output.hpp"
 #include "canopy/values.hpp"
 
@@ -23,7 +30,11 @@ constexpr std::size_t payload_bytes_max =
     wire::default_max_frame - wire::max_content_header_bytes - wire::max_short_header;
 
 // Publishes under way, so that lines do not wait for each other's answers.
-constexpr std::size_t window = 32;
+constexpr std::size_t window_max = 32;
+
+// Before lines that were too much for the root are sent again. The daemon has waited
+// for it in vain, and will do so again.
+constexpr auto pause = 250ms;
 
 const char* ack_name(wire::AckMode ack) {
   switch (ack) {
@@ -70,7 +81,10 @@ void put_reach(json::object& object, const control::Published& published) {
 class Publishing {
  public:
   Publishing(Context& context, const PublishCommand& command)
-      : context_(context), command_(command), group_(parse_group(command.group)) {
+      : context_(context),
+        command_(command),
+        group_(parse_group(command.group)),
+        pause_(context.client.io()) {
     if (group_.creator.empty()) default_creator_ = cluster_name(context);
     if (group_.creator.empty()) group_.creator = default_creator_;
   }
@@ -80,7 +94,7 @@ class Publishing {
       publish_all();
     } catch (const Failure& failure) {
       if (!command_.lines) throw;
-      throw Failure(fmt::format("{}: {}", failure.what(), tally()), failure.code());
+      throw Failure(fmt::format("{}: {}", failure.what(), tally_.text()), failure.code());
     }
     if (command_.lines && !command_.to_one && !context_.json) print_line(summary());
     return 0;
@@ -99,19 +113,12 @@ class Publishing {
   }
 
   std::string summary() const {
-    std::string text =
-        fmt::format("published {} {} to {}", sent_, sent_ == 1 ? "message" : "messages", name());
-    if (command_.ack != wire::AckMode::members || sent_ == 0) return text;
+    std::string text = fmt::format("published {} {} to {}", tally_.sent(),
+                                   tally_.sent() == 1 ? "message" : "messages", name());
+    if (command_.ack != wire::AckMode::members || tally_.sent() == 0) return text;
     text += fmt::format(", each to at least {}", members_text(fewest_));
     return incomplete_ == 0 ? text + ", which is all"
                             : text + fmt::format("; {} may not have reached all", incomplete_);
-  }
-
-  // What a failure leaves behind.
-  std::string tally() const {
-    std::string text = fmt::format("{} of {} messages were published", published_, sent_);
-    if (under_way_ > 0) text += fmt::format(", {} more may have been", under_way_);
-    return text;
   }
 
   void publish_lines() {
@@ -120,20 +127,24 @@ class Publishing {
         [this](std::string_view line) {
           if (failure_) return false;
           publish(line);
-          return under_way_ < window;
+          return has_room();
         },
         [this] { ended_ = true; });
   }
 
+  bool has_room() const { return !slowing_down_ && again_.empty() && under_way_.size() < window_; }
+
   // Answers are waited for as long as --timeout says since the last one, lines
   // for ever.
   void wait() {
-    const auto done = [this] { return (ended_ || failure_) && under_way_ == 0; };
+    const auto done = [this] {
+      return under_way_.empty() && (failure_ || (ended_ && again_.empty()));
+    };
     while (!done()) {
       const std::uint64_t before = answers_;
-      const bool waiting = under_way_ > 0;
+      const bool waiting = !under_way_.empty();
       const auto progress = [&] {
-        return done() || answers_ != before || waiting != (under_way_ > 0);
+        return done() || answers_ != before || waiting != !under_way_.empty();
       };
       if (!context_.client.run(progress, waiting ? context_.deadline() : Client::Deadline())) {
         throw Failure(command_.lines ? "no answer in time"
@@ -146,14 +157,78 @@ class Publishing {
     if (payload.size() > payload_bytes_max)
       throw Failure(fmt::format("the message has {} bytes, more than the {} that fit a frame",
                                 payload.size(), payload_bytes_max));
-    ++sent_;
-    ++under_way_;
-    context_.client.start(request(payload), [this, number = sent_](control::Answer answer, bool) {
-      --under_way_;
+    if (under_way_.empty()) progress_until_ = context_.deadline();
+    send(tally_.sent() + 1, std::string(payload));
+  }
+
+  void send(std::uint64_t number, std::string payload) {
+    control::Request message = request(payload);
+    tally_.sent(number);
+    under_way_[number] = command_.lines ? std::move(payload) : "";
+    context_.client.start(std::move(message), [this, number](control::Answer answer, bool) {
+      std::string sent = std::move(under_way_.extract(number).mapped());
       ++answers_;
-      on_answer(number, answer);
-      if (lines_ && under_way_ < window && !failure_) lines_->resume();
+      if (is_too_fast(answer) && !failure_ && lines_)
+        slow_down(number, std::move(sent), answer);
+      else
+        on_answer(number, answer);
+      go_on();
     });
+  }
+
+  // --- Lines that are too much for the root ---
+  static bool is_too_fast(const control::Answer& answer) {
+    const auto* failure = std::get_if<control::Failure>(&answer);
+    return failure && failure->error == static_cast<std::uint32_t>(errc::limit);
+  }
+
+  // The daemon refuses those after it, too, so that they can be sent again in their
+  // order: when all have been answered, and fewer at a time.
+  void slow_down(std::uint64_t number, std::string payload, const control::Answer& answer) {
+    tally_.refused(number);
+    again_[number] = std::move(payload);
+    if (std::chrono::steady_clock::now() >= progress_until_) return fail(number, answer);
+    if (!std::exchange(slowing_down_, true)) window_ = std::max<std::size_t>(1, window_ / 2);
+  }
+
+  void go_on() {
+    if (failure_) return;
+    if (slowing_down_ && under_way_.empty()) {
+      pause_.expires_after(pause);
+      pause_.async_wait([this](boost::system::error_code error) {
+        slowing_down_ = false;
+        if (!error) go_on();
+      });
+    }
+    while (!again_.empty() && !slowing_down_ && under_way_.size() < window_) {
+      auto first = again_.extract(again_.begin());
+      send(first.key(), std::move(first.mapped()));
+    }
+    if (lines_ && has_room()) lines_->resume();
+  }
+
+  void done_with(std::uint64_t number) {
+    tally_.published(number);
+    progress_until_ = context_.deadline();
+    if (tally_.published() % window_ == 0) window_ = std::min(window_ + 1, window_max);
+  }
+
+  // Whether the error says that nobody has got the message, nor will.
+  static bool is_refusal(const control::Failure& failure) {
+    const auto error = static_cast<errc>(failure.error);
+    return error != errc::timed_out && error != errc::lost_root && error != errc::shutting_down &&
+           error != errc::cancelled;
+  }
+
+  void fail(std::uint64_t number, const control::Answer& answer) {
+    const auto& failure = std::get<control::Failure>(answer);
+    if (is_refusal(failure)) tally_.refused(number);
+    if (!failure_)
+      failure_.emplace(fmt::format("{}: {}", what(number), failure.text), failure.error);
+  }
+
+  std::string what(std::uint64_t number) const {
+    return command_.lines ? fmt::format("line {}", number) : name();
   }
 
   control::Request request(std::string_view payload) const {
@@ -174,19 +249,18 @@ class Publishing {
   }
 
   void on_answer(std::uint64_t number, const control::Answer& answer) {
-    const std::string what = command_.lines ? fmt::format("line {}", number) : name();
-    if (const auto* failure = std::get_if<control::Failure>(&answer)) {
-      if (!failure_) failure_.emplace(fmt::format("{}: {}", what, failure->text), failure->error);
+    if (std::holds_alternative<control::Failure>(answer)) {
+      fail(number, answer);
     } else if (const auto* taken = std::get_if<control::Taken>(&answer)) {
-      ++published_;
+      done_with(number);
       tell(*taken);
     } else if (const auto* published = std::get_if<control::Published>(&answer)) {
-      ++published_;
+      done_with(number);
       if (context_.json)
         print_json(to_json(*published));
       else if (!command_.lines)
         print_line(text_of(*published));
-      if (command_.ack == wire::AckMode::members) count(what, *published);
+      if (command_.ack == wire::AckMode::members) count(what(number), *published);
     }
   }
 
@@ -208,7 +282,7 @@ class Publishing {
   // A daemon of an earlier version counts nobody.
   void count(const std::string& what, const control::Published& published) {
     const std::uint64_t members = published.members.value_or(0);
-    fewest_ = published_ == 1 ? members : std::min(fewest_, members);
+    fewest_ = tally_.published() == 1 ? members : std::min(fewest_, members);
     if (!published.complete) ++incomplete_;
     if (members >= command_.require || failure_) return;
     std::string text = fmt::format("{}: {} have it, fewer than the {} required", what,
@@ -253,13 +327,17 @@ class Publishing {
   std::string default_creator_;
   std::optional<LineReader> lines_;
   bool ended_ = false;  // of the input
-  std::uint64_t sent_ = 0;
+  LineTally tally_;
   std::uint64_t answers_ = 0;
-  std::uint64_t published_ = 0;
-  std::uint64_t fewest_ = 0;        // members that have one of them
-  std::uint64_t incomplete_ = 0;    // that may not have reached all
-  std::optional<Failure> failure_;  // the first of the daemon's
-  std::size_t under_way_ = 0;
+  std::uint64_t fewest_ = 0;                        // members that have one of them
+  std::uint64_t incomplete_ = 0;                    // that may not have reached all
+  std::optional<Failure> failure_;                  // the first of the daemon's
+  std::map<std::uint64_t, std::string> under_way_;  // lines, kept to be sent again
+  std::map<std::uint64_t, std::string> again_;      // those that the root had no room for
+  boost::asio::steady_timer pause_;
+  bool slowing_down_ = false;  // nothing is sent until the pause is over
+  std::size_t window_ = window_max;
+  Client::Deadline progress_until_;  // else it gives up
 };
 
 }  // namespace

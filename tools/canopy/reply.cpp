@@ -23,6 +23,12 @@ namespace {
 constexpr std::size_t reply_bytes_max = std::size_t{1} << 20;
 constexpr std::uint32_t cut_status = 125;  // the command wrote too much
 
+// For the command's environment: whose it is, however it has been started.
+std::string mark_of(const wire::MessageId& id) {
+  return fmt::format("CANOPY_REQUEST={}-{:x}-{}", id.publisher.to_hex(), id.incarnation,
+                     id.sequence);
+}
+
 class Replying {
  public:
   Replying(Context& context, const ReplyCommand& command)
@@ -122,8 +128,9 @@ class Replying {
 
   void start(const control::Message& message) {
     running_[message.id] = std::make_unique<ShellCommand>(
-        context_.client.io(), *command_.exec, std::string(message.content.payload.view()),
-        reply_bytes_max, [this, id = message.id](const ShellCommand::Result& result) {
+        context_.client.io(), *command_.exec, mark_of(message.id),
+        std::string(message.content.payload.view()), reply_bytes_max,
+        [this, id = message.id](const ShellCommand::Result& result) {
           const auto child = running_.extract(id);  // lives until this is over
           if (ended_.erase(id) != 0) return;
           finish(id, result);

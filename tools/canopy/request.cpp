@@ -6,6 +6,7 @@
 
 #include <boost/asio/signal_set.hpp>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <canopy/error.hpp>
 
@@ -75,8 +76,11 @@ class Requesting {
     }
     if (replied.status == 0) ++good_;
     if (context_.json) return print_reply(replied);
-    // Commands end what they print with the end of a line.
     std::string_view payload = replied.content.payload.view();
+    // Lines are for people, and where there are several; else it is a command's output.
+    const bool as_it_is = !command_.all && ::isatty(STDOUT_FILENO) == 0;
+    if (as_it_is && replied.status == 0) return print(payload);
+    // Commands end what they print with the end of a line.
     if (payload.ends_with('\n')) payload.remove_suffix(1);
     const std::string text = escaped(payload);
     const std::string line = command_.all ? replied.peer->name + "\t" + text : text;

@@ -3,8 +3,10 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <string_view>
 #include <sys/wait.h>
 #include <utility>
+#include <vector>
 
 #include <boost/asio/buffer.hpp>
 #include <fcntl.h>
@@ -13,6 +15,7 @@
 #include <unistd.h>
 
 #include "canopy/failure.hpp"
+#include "canopy/marked_processes.hpp"
 
 namespace canopy::tools {
 
@@ -41,7 +44,17 @@ struct Pipe {
   int ends[2]{};  // to read, to write
 };
 
-pid_t spawn(const std::string& command, const Pipe& in, const Pipe& out) {
+// This program's environment, and the mark.
+std::vector<char*> environment_with(std::string& mark) {
+  std::vector<char*> entries{mark.data()};
+  const std::string_view name(mark.data(), mark.find('=') + 1);
+  for (char** entry = environ; *entry; ++entry)
+    if (!std::string_view(*entry).starts_with(name)) entries.push_back(*entry);
+  entries.push_back(nullptr);
+  return entries;
+}
+
+pid_t spawn(const std::string& command, std::string mark, const Pipe& in, const Pipe& out) {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
   ::posix_spawn_file_actions_init(&files);
@@ -59,7 +72,8 @@ pid_t spawn(const std::string& command, const Pipe& in, const Pipe& out) {
   std::string words[] = {"sh", "-c", command};
   char* const arguments[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
   pid_t pid = -1;
-  const int error = ::posix_spawn(&pid, "/bin/sh", &files, &attributes, arguments, environ);
+  const int error =
+      ::posix_spawn(&pid, "/bin/sh", &files, &attributes, arguments, environment_with(mark).data());
   ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&files);
   if (error != 0) fail(error);
@@ -68,17 +82,19 @@ pid_t spawn(const std::string& command, const Pipe& in, const Pipe& out) {
 
 }  // namespace
 
-ShellCommand::ShellCommand(asio::io_context& io, const std::string& command, std::string input,
-                           std::size_t output_bytes_max, std::function<void(Result)> done)
+ShellCommand::ShellCommand(asio::io_context& io, const std::string& command, std::string mark,
+                           std::string input, std::size_t output_bytes_max,
+                           std::function<void(Result)> done)
     : to_(io),
       from_(io),
+      mark_(std::move(mark)),
       input_(std::move(input)),
       output_bytes_max_(output_bytes_max),
       chunk_(chunk_bytes, '\0'),
       done_(std::move(done)) {
   Pipe in;
   Pipe out;
-  pid_ = spawn(command, in, out);
+  pid_ = spawn(command, mark_, in, out);
   to_.assign(in.release(1));
   from_.assign(out.release(0));
   to_.non_blocking(true);
@@ -94,7 +110,9 @@ ShellCommand::~ShellCommand() {
 }
 
 void ShellCommand::kill() noexcept {
-  if (pid_ > 0) ::kill(-pid_, SIGKILL);
+  if (pid_ <= 0) return;
+  ::kill(-pid_, SIGKILL);
+  kill_marked_processes(mark_);
 }
 
 // It need not read all of it.

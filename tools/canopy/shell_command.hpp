@@ -22,16 +22,18 @@ class ShellCommand {
     bool cut = false;    // there was more: it was killed for that
   };
 
-  // Starts it, in a process group of its own. `done` is the last call, unless the
-  // object goes before. Throws Failure if it cannot be started.
-  ShellCommand(boost::asio::io_context& io, const std::string& command, std::string input,
-               std::size_t output_bytes_max, std::function<void(Result)> done);
+  // Starts it, in a process group of its own, with `mark` (NAME=VALUE, another one for
+  // each) in its environment. `done` is the last call, unless the object goes before.
+  // Throws Failure if it cannot be started.
+  ShellCommand(boost::asio::io_context& io, const std::string& command, std::string mark,
+               std::string input, std::size_t output_bytes_max, std::function<void(Result)> done);
   // Kills it.
   ~ShellCommand();
   ShellCommand(const ShellCommand&) = delete;
   ShellCommand& operator=(const ShellCommand&) = delete;
 
-  // Kills it and what it has started; done() follows.
+  // Kills it and what it has started: its group, and whoever has the mark. done()
+  // follows.
   void kill() noexcept;
 
   // A child has ended, maybe this one: true if so. done() is called then, which may
@@ -47,6 +49,7 @@ class ShellCommand {
   boost::asio::posix::stream_descriptor to_;
   boost::asio::posix::stream_descriptor from_;
   pid_t pid_ = -1;
+  std::string mark_;
   std::string input_;
   std::size_t written_ = 0;  // of it
   std::size_t output_bytes_max_;
