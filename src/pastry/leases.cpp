@@ -14,7 +14,7 @@ void Leases::look_at_neighbors() {
     for (const Neighbor& known : before) {
       if (peer && known.peer == peer) return known;
     }
-    return Neighbor{peer, std::nullopt, {}, 0, {}};
+    return Neighbor{.peer = peer};
   };
   left_ = taken_over(left);
   right_ = taken_over(right);
@@ -29,13 +29,12 @@ Leases::Neighbor* Leases::find(PeerRef peer) noexcept {
 }
 
 bool Leases::valid(const Neighbor& neighbor) const {
-  if (!neighbor.peer) return true;
-  return neighbor.since && state_.now() < *neighbor.since + neighbor.lease;
+  return !neighbor.peer || state_.now() < neighbor.until;
 }
 
 // No need to ask for it yet when there is an occasion.
 bool Leases::fresh(const Neighbor& neighbor) const {
-  return neighbor.since && state_.now() - *neighbor.since <= state_.config.heartbeat_interval / 2;
+  return neighbor.since >= state_.now() - state_.config.heartbeat_interval / 2;
 }
 
 bool Leases::held() {
@@ -48,21 +47,23 @@ bool Leases::held() {
 
 void Leases::renew(Neighbor& neighbor, MonoTime since, Duration lease) {
   renewed_ |= !valid(neighbor);
-  neighbor.since = neighbor.since ? std::max(*neighbor.since, since) : since;
-  neighbor.lease = std::min(lease, state_.config.lease);
   neighbor.number = 0;
+  if (since < neighbor.since) return;
+  neighbor.since = since;
+  neighbor.until = since + std::min(lease, state_.config.lease);
 }
 
 void Leases::met_newcomer(PeerRef peer) {
   Neighbor* neighbor = find(peer);
-  if (neighbor != nullptr && !neighbor->since) {
+  if (neighbor != nullptr && neighbor->since == MonoTime::min()) {
     renew(*neighbor, state_.now(), state_.config.lease);
   }
 }
 
 void Leases::answered(PeerRef peer, MonoTime sent) {
   Neighbor* neighbor = find(peer);
-  if (neighbor != nullptr && neighbor->since) renew(*neighbor, sent, neighbor->lease);
+  if (neighbor == nullptr || neighbor->since == MonoTime::min()) return;
+  renew(*neighbor, sent, neighbor->until - neighbor->since);
 }
 
 // Whoever is not in the leaf set is granted nothing.
@@ -116,7 +117,7 @@ MonoTime Leases::due(const Neighbor& neighbor) const {
     const Duration timeout = state_.config.probe_timeout;
     return neighbor.sent + state_.proximity.timeout(neighbor.peer, timeout, 4 * timeout);
   }
-  return neighbor.since ? *neighbor.since + age_allowed(neighbor) : state_.now();
+  return neighbor.since == MonoTime::min() ? state_.now() : neighbor.since + age_allowed(neighbor);
 }
 
 void Leases::tick() {

@@ -17,8 +17,6 @@
 // A part of a node.
 #pragma once
 
-#include <optional>
-
 #include "pastry/node_state.hpp"
 #include "pastry/prober.hpp"
 
@@ -49,10 +47,11 @@ class Leases {
  private:
   struct Neighbor {
     PeerRef peer;
-    std::optional<MonoTime> since;  // the lease; none yet
-    Duration lease{};               // granted
-    std::uint32_t number = 0;       // of the heartbeat that awaits its echo, or 0
-    MonoTime sent{};                // when that one was
+    std::uint32_t number = 0;  // of the heartbeat that awaits its echo, or 0
+    MonoTime sent{};           // when that one was
+    // The lease; none yet.
+    MonoTime since = MonoTime::min();
+    MonoTime until = MonoTime::min();
   };
 
   void look_at_neighbors();

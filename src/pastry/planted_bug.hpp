@@ -11,8 +11,7 @@ enum class PlantedBug {
   activation_skipped = 1,    // a joiner is active before it has probed its leaves
   tie_broken_wrongly = 2,    // of two peers as close to a key, the larger id wins
   table_passed_over = 3,     // the next hop is never the routing table's entry
-  eviction_by_hearsay = 4,   // a peer is given up because another says that it failed
-  lease_not_waited_for = 5,  // whoever is given up is replaced at once
+  lease_not_waited_for = 4,  // whoever is given up is replaced at once
 };
 
 #ifdef CANOPY_PLANTED_BUG

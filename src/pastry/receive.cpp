@@ -185,9 +185,7 @@ void Pastry::on_leaf_probe(PeerRef from, const wire::LeafProbe& probe) {
   }
   if (probe.active && helper_.current() == from) finish_help(from);
   for (const PeerRef failed : probe.failed) {
-    if constexpr (planted_bug == PlantedBug::eviction_by_hearsay) {
-      drop(failed, Loss::failed);
-    } else if (state_.holds(failed)) {
+    if (state_.holds(failed)) {
       prober_.probe(failed, goal::life);
     } else if (!state_.active) {
       await_lease(failed, false, std::nullopt);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <utility>
@@ -24,6 +23,8 @@
 #include "wire/env.hpp"
 
 namespace canopy::scribe {
+
+class MemberCounts;
 
 struct Core {
   Core(const Config& configuration, pastry::Pastry& pastry_below, wire::Env& environment,
@@ -66,7 +67,7 @@ struct Core {
     PeerRef left;
   };
   std::unique_ptr<std::vector<MemberNews>> member_news;  // since MemberCounts looked last
-  std::function<void(const Id&)> before_leaving;         // a group's tree: MemberCounts
+  MemberCounts* counts = nullptr;                        // told before a tree is left
   LastStore last;
 
   std::uint64_t last_sequence = 0;  // of messages that this node has named

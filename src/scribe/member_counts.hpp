@@ -16,7 +16,7 @@
 // counts the old parent must have noticed (Config::child_expiry more). So does the old
 // parent for its own. Words that take a completeness back are told without a pause: so
 // at each node one of the two says so as long as the two do not fit. (Unless that word
-// is lost, because its link breaks or the old parent, or one above it, dies just then:
+// is lost, because its link breaks or the old parent, or one above it, dies or hangs just then:
 // heartbeats or Config::child_expiry put it right.)
 //
 // Names of who came and went travel with the words, on the way once: a lost one
@@ -43,9 +43,7 @@ namespace canopy::scribe {
 
 class MemberCounts {
  public:
-  explicit MemberCounts(Core& core) : core_(core) {
-    core.before_leaving = [this](const Id& id) { take_leave(id); };
-  }
+  explicit MemberCounts(Core& core) : core_(core) { core.counts = this; }
   MemberCounts(const MemberCounts&) = delete;
   MemberCounts& operator=(const MemberCounts&) = delete;
 
@@ -60,6 +58,8 @@ class MemberCounts {
   // The parent counts, or has shown, something else than this node has told or seen.
   void tell_again(PeerRef parent);
 
+  // This node is about to leave the tree.
+  void take_leave(const Id& id);
   // Takes up what has changed.
   void look();
   void tick();
@@ -84,7 +84,6 @@ class MemberCounts {
   void look_at(const Id& id, Duration delay);
   bool revokes(const Group& group, const Id& id) const;
   void review(const Id& id, Batches& batches);
-  void take_leave(const Id& id);
   void tell(Group& group, const Id& id, Batches& batches);
   bool names_only_self(const wire::MemberChanges& who) const;
   bool patient(const Id& id);

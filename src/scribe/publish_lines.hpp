@@ -7,9 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <set>
 #include <vector>
+
+#include <boost/container/flat_map.hpp>
 
 #include "base/id.hpp"
 
@@ -47,7 +48,7 @@ class PublishLines {
     std::set<std::uint64_t> sent;
     Refusal refusal;
   };
-  std::map<Id, Line> lines_;
+  boost::container::flat_map<Id, Line> lines_;  // seldom any
 };
 
 }  // namespace canopy::scribe

@@ -9,6 +9,7 @@
 #include "base/assert.hpp"
 #include "scribe/group_name.hpp"
 #include "scribe/load_rule.hpp"
+#include "scribe/member_counts.hpp"
 #include "scribe/membership.hpp"
 #include "scribe/ordering.hpp"
 #include "scribe/planted_bug.hpp"
@@ -553,7 +554,7 @@ void Tree::prune(const Id& id) {
   join_timers_.cancel(id);
   claim_checks_.cancel(id);
   if (group->parent()) {
-    core_.before_leaving(id);
+    core_.counts->take_leave(id);
     forget_parent(*group, id);
     send_leave(group->parent(), id, group->join_nonce(), wire::LeaveReason::gone);
   }

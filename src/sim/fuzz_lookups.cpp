@@ -21,7 +21,7 @@ void FuzzLookups::look_up(std::size_t nodes) {
   for (unsigned i = 0; i < lookups_at_once; ++i) {
     const auto origin = static_cast<NodeIndex>(random_.below(nodes));
     const Id& key = simulation_.id(static_cast<NodeIndex>(random_.below(nodes)));
-    if (!simulation_.active(origin)) continue;
+    if (!runs(origin)) continue;
     auto& peer = simulation_.peer(origin);
     keys_.push_back(key);
     peer.pastry().route(
@@ -38,8 +38,12 @@ void FuzzLookups::sent(NodeIndex from, const wire::Message& message) {
   if (simulation_.now() >= pardoned_until_) judge(from, keys_[reply->nonce - 1]);
 }
 
+bool FuzzLookups::runs(NodeIndex node) const {
+  return simulation_.state(node) == NodeState::running && simulation_.active(node);
+}
+
 bool FuzzLookups::acts_for(NodeIndex node, const Id& key) {
-  if (simulation_.state(node) != NodeState::running || !simulation_.active(node)) return false;
+  if (!runs(node)) return false;
   pastry::Pastry& pastry = simulation_.peer(node).pastry();
   return pastry.is_root(key) && pastry.may_act(key);
 }

@@ -5,6 +5,7 @@
 // act as such, whoever has given up whom.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -22,8 +23,9 @@ class FuzzLookups {
 
   // Some keys near the nodes of the ring, from some nodes that are active.
   void look_up(std::size_t nodes);
-  // A clock jumps: leases may be misjudged until then.
-  void pardon_until(MonoTime time) { pardoned_until_ = time; }
+  // A clock jumps, or the ring is parted and each part goes on: two may answer for a
+  // key until then.
+  void pardon_until(MonoTime time) { pardoned_until_ = std::max(pardoned_until_, time); }
 
   // --- As Observer has it ---
   void sent(NodeIndex from, const wire::Message& message);
@@ -32,6 +34,7 @@ class FuzzLookups {
 
  private:
   void judge(NodeIndex node, const Id& key);
+  bool runs(NodeIndex node) const;
   bool acts_for(NodeIndex node, const Id& key);
 
   Simulation& simulation_;

@@ -23,6 +23,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
+constexpr int leases_to_meet_again = 10;  // what was cut apart
 constexpr Duration lookup_interval = 2s;
 
 std::unique_ptr<Topology> make_topology(const FuzzPlan& plan, Random random) {
@@ -139,8 +140,10 @@ void FuzzRunner::run_until(MonoTime time) {
 
 void FuzzRunner::carry_out(const Act& act) {
   const NodeIndex node = act.node;
+  // To whoever hangs words come late.
   const bool loses = act.kind == ActKind::loss || act.kind == ActKind::clog ||
-                     act.kind == ActKind::cut_both_ways || act.kind == ActKind::cut_one_way;
+                     act.kind == ActKind::hang || act.kind == ActKind::cut_both_ways ||
+                     act.kind == ActKind::cut_one_way;
   if (loses) {
     lossy_until_ = std::max(
         lossy_until_, simulation_->now() + act.span + 20 * plan_.overlay.scribe.heartbeat_interval);
@@ -456,6 +459,8 @@ void FuzzRunner::refresh_link_faults() {
 }
 
 void FuzzRunner::cut(const Act& act, Cut cut) {
+  lookups_->pardon_until(simulation_->now() + act.span +
+                         leases_to_meet_again * plan_.overlay.pastry.lease);
   std::vector<NodeIndex> side{act.node};
   const bool many = random_.chance(0.5);
   for (NodeIndex node = 0; many && node < plan_.nodes; ++node) {

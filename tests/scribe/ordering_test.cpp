@@ -302,7 +302,7 @@ TEST_P(OrderingTest, ARootThatServesAgainTellsBestEffortMembersOfNoLossThatIsNon
   publish_for(500ms, publisher);
   const PeerRef old = root();
   net.hang(old);
-  net.run_for(5s);
+  net.run_for(8s);                // until its leases have run out, and others look elsewhere
   publish_for(500ms, publisher);  // through another root
   net.wake_up(old);
   net.run_for(10s);

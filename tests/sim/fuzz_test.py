@@ -58,7 +58,8 @@ class Fuzz(unittest.TestCase):
         self.assertEqual(again.returncode, 1, "the printed command line does not show it again")
 
 
-for bug in ("activation-skipped", "tie-broken-wrongly", "leave-not-pruned",
+for bug in ("activation-skipped", "tie-broken-wrongly", "lease-not-waited-for",
+            "leave-not-pruned",
             "gap-not-told", "lost-forgotten", "right-not-checked", "word-not-repeated",
             "last-not-fetched", "anycast-retaken", "moves-forgotten"):
     setattr(Fuzz, "test_the_planted_bug_is_found_" + bug.replace("-", "_"),
