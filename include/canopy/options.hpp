@@ -19,9 +19,10 @@ enum class Profile : std::uint8_t { lan, wan };
 struct Tuning {
   using Time = std::optional<std::chrono::microseconds>;
 
-  Time leaf_heartbeat;  // to the left neighbour on the ring
-  Time lease;           // that a neighbour there grants; longer than the heartbeat and an answer
-  Time probe_timeout;   // of a peer that is asked whether it lives
+  Time leaf_heartbeat;  // to a neighbour on the ring, which answers with a lease
+  // That it grants: at least leaf_heartbeat and probe_timeout together.
+  Time lease;
+  Time probe_timeout;  // of a peer that is asked whether it lives
   std::optional<unsigned> probe_retries;
   Time parent_heartbeat;                             // from a parent in a tree to its child
   std::optional<unsigned> parent_heartbeats_missed;  // then the parent is lost

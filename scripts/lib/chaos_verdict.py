@@ -30,7 +30,7 @@ class Damage:
 def covers(gap, following, place):
     """Whether the gap, behind which `following` came next, tells that `place` is missing."""
     first = (gap["epoch"], gap["first"])
-    if gap["last"] is not None:
+    if gap["last"] is not None:  # else its end is not known
         return first <= place <= (gap["epoch"], gap["last"])
     return first <= place < following
 

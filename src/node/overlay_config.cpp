@@ -71,6 +71,10 @@ std::string problem_with(const NodeOptions& options) {
   for (const std::string& address : options.join)
     if (auto endpoint = parse_endpoint(address); !endpoint || endpoint->port == 0)
       return fmt::format("cannot join through '{}': give HOST:PORT", address);
+  const pastry::Config ring = overlay_config(options).pastry;
+  if (ring.lease < ring.heartbeat_interval + ring.probe_timeout)
+    return "tuning.lease must be at least tuning.leaf_heartbeat and tuning.probe_timeout together: "
+           "it would run out before it is renewed";
   return {};
 }
 

@@ -21,8 +21,8 @@ struct Config {
   // not acknowledged, so a quiet network stays quiet (worked examples).
   bool maintenance = true;
 
-  Duration heartbeat_interval = 1s;  // T_ls, to the left neighbour
-  Duration lease = 2s;             // longer than T_ls and an answer that has to be asked for again
+  Duration heartbeat_interval = 1s;  // T_ls, to a neighbour; the answer is a lease
+  Duration lease = 2s;  // granted; longer than T_ls and an answer that has to be asked for again
   Duration probe_timeout = 500ms;  // T_o
   unsigned probe_retries = 2;
   Duration hop_ack_timeout_min = 50ms;   // floor and ceiling of the per-hop

@@ -62,8 +62,9 @@ void Leases::met_newcomer(PeerRef peer) {
 
 void Leases::answered(PeerRef peer, MonoTime sent) {
   Neighbor* neighbor = find(peer);
-  if (neighbor == nullptr || neighbor->since == MonoTime::min()) return;
-  renew(*neighbor, sent, neighbor->until - neighbor->since);
+  if (neighbor == nullptr) return;
+  const bool first = neighbor->since == MonoTime::min();
+  renew(*neighbor, sent, first ? state_.config.lease : neighbor->until - neighbor->since);
 }
 
 // Whoever is not in the leaf set is granted nothing.

@@ -92,7 +92,6 @@ class Pastry {
   // Has it measured, in a while: a few are at a time, and what finds no room is
   // forgotten. Application::measured tells when it is known.
   void measure(PeerRef peer);
-  // Sends and remembers that it did, so that heartbeats can be suppressed.
   void send(PeerRef to, wire::Message message);
 
   // --- Services for people who look. The handler is called exactly once, from

@@ -77,7 +77,8 @@ class Group {
   std::unique_ptr<GroupAccess> access;
   wire::AccessRef list() const { return access ? access->list : nullptr; }
   std::uint32_t life() const { return access ? access->life : 0; }
-  wire::ProofRef proof() const { return access ? access->proof : nullptr; }
+  // Of a member: whoever has left has to show one anew.
+  wire::ProofRef proof() const { return access && member ? access->proof : nullptr; }
   GroupAccess& ensure_access() {
     if (!access) access = std::make_unique<GroupAccess>();
     return *access;

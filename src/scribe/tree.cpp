@@ -62,8 +62,10 @@ void Tree::join(const wire::GroupName& name, const TokenKey& key, Completion don
   const bool fresh = !group;
   if (!group) group = enter(id, name);
   if (!group) return fail_with(errc::limit);
-  if (key) group->ensure_access().proof = core_.access.prove(id, wire::Right::join, key);
-  if (group->in_tree() && !may_be_member(*group, id)) return fail_with(errc::denied);
+  const wire::ProofRef proof =
+      key ? core_.access.prove(id, wire::Right::join, key) : group->proof();
+  if (group->in_tree() && !may_be_member(*group, id, proof)) return fail_with(errc::denied);
+  if (proof || group->access) group->ensure_access().proof = proof;
   group->member = true;
   core_.members_changed(id);
   waiting_joins_[id].push_back(std::move(done));

@@ -123,6 +123,7 @@ class Tree {
   wire::GroupJoin make_join(const Group& group, const Id& id, std::uint32_t nonce,
                             std::uint32_t entries = 0) const;
   bool may_be_member(const Group& group, const Id& id) const;
+  bool may_be_member(const Group& group, const Id& id, const wire::ProofRef& proof) const;
   void note_claim(Group& group, Child& child, const wire::GroupJoin& join) const;
   bool may_be_child(Group& group, const Id& id, const Child& child, const wire::ProofRef& proof);
   bool admit(Group& group, const Id& id, PeerRef peer);

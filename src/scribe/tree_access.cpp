@@ -35,30 +35,32 @@ wire::Claim claim_of(const Child& child) { return static_cast<wire::Claim>(child
 
 wire::GroupJoin Tree::make_join(const Group& group, const Id& id, std::uint32_t nonce,
                                 std::uint32_t entries) const {
-  wire::GroupJoin join{id,
-                       *group.name(),
-                       core_.self,
-                       nonce,
-                       0,
-                       entries,
-                       Ordering::position(group),
-                       claim_of(group),
-                       nullptr,
-                       core_.last.newest(id)};
-  if (group.member) join.proof = group.proof();
-  return join;
+  return {id,
+          *group.name(),
+          core_.self,
+          nonce,
+          0,
+          entries,
+          Ordering::position(group),
+          claim_of(group),
+          group.proof(),
+          core_.last.newest(id)};
 }
 
 bool Tree::may_be_member(const Group& group, const Id& id) const {
+  return may_be_member(group, id, group.proof());
+}
+
+bool Tree::may_be_member(const Group& group, const Id& id, const wire::ProofRef& proof) const {
   if (planted_bug == PlantedBug::right_not_checked) return true;
-  return core_.access.allows(group.list(), wire::Right::join, id, core_.self, group.proof());
+  return core_.access.allows(group.list(), wire::Right::join, id, core_.self, proof);
 }
 
 // The parent asks again when the list changes; until then it does not matter.
 void Tree::send_claim(const Group& group, const Id& id) {
   if (!group.parent() || !restricts_joining(group.list())) return;
-  core_.send(group.parent(), wire::AccessClaim{id, claim_of(group), mark_of(group.list()),
-                                               group.member ? group.proof() : nullptr});
+  core_.send(group.parent(),
+             wire::AccessClaim{id, claim_of(group), mark_of(group.list()), group.proof()});
 }
 
 void Tree::check_membership(const Id& id) {

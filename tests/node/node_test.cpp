@@ -417,6 +417,9 @@ TEST_F(NodeTest, SaysWhyItCannotBeMade) {
   EXPECT_NE(complaint({.name = "a", .digit_bits = 3}).find("3 bits"), std::string::npos);
   EXPECT_NE(complaint({.name = "a", .leaf_set_size = 3}).find("even"), std::string::npos);
   EXPECT_NE(complaint({.name = "a", .join = {"10.0.0.1"}}).find("10.0.0.1"), std::string::npos);
+  NodeOptions slow{.name = "a"};
+  slow.tuning.leaf_heartbeat = 5s;
+  EXPECT_NE(complaint(slow).find("tuning.lease"), std::string::npos);
 }
 
 TEST_F(NodeTest, DestroyingItEndsWhatIsUnderWay) {

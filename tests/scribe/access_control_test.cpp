@@ -38,6 +38,35 @@ TEST_F(AccessTest, WhoHasTheTokenIsAMemberAndWhoHasAnotherIsNot) {
   expect_sound();
 }
 
+TEST_F(AccessTest, WhoHasLeftShowsItsTokenAnew) {
+  build(30);
+  wire::AccessList list;
+  list.join = holders(secret);
+  ASSERT_FALSE(net.create(others[0], prices, list).first);
+  ASSERT_FALSE(net.join(root(), prices, secret));
+  net[root()].scribe().leave(group);  // and stays in the tree
+  net.run_for(1s);
+  EXPECT_EQ(net.join(root(), prices), errc::denied);
+  EXPECT_FALSE(net.join(root(), prices, secret));
+  expect_sound();
+}
+
+TEST_F(AccessTest, ATokenThatIsWrongCostsAMemberNothing) {
+  build(30);
+  wire::AccessList list;
+  list.join = holders(secret);
+  list.manage = peers({others[0]});
+  ASSERT_FALSE(net.create(others[0], prices, list).first);
+  ASSERT_FALSE(net.join(others[1], prices, secret));
+  EXPECT_EQ(net.join(others[1], prices, token("another")), errc::denied);
+  EXPECT_FALSE(net.join(others[1], prices));
+  list.publish = peers({others[0]});
+  ASSERT_FALSE(net.set_access(others[0], prices, list));  // all are asked for their tokens
+  net.run_for(5s);
+  EXPECT_EQ(net.members(group), std::vector{others[1]});
+  expect_sound();
+}
+
 TEST_F(AccessTest, WhoMayNotBeAMemberStillForwards) {
   build(60);
   ASSERT_FALSE(net.create(others[0], prices, closed_to_all_but(others)).first);

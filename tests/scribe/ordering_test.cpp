@@ -310,6 +310,7 @@ TEST_P(OrderingTest, ARootThatServesAgainTellsBestEffortMembersOfNoLossThatIsNon
   net.run_for(5s);
   ASSERT_EQ(net.roots(group), std::vector{old});
   for (const PeerRef ref : living_members()) {
+    if (ref == old) continue;  // was stopped all through the other's reign, and knows of none
     EXPECT_EQ(net[ref].delivered.size() + net[ref].told_lost, published);
   }
 }

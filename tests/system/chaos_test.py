@@ -12,6 +12,10 @@ import unittest
 
 SOURCE = pathlib.Path(os.environ["CANOPY_SOURCE_DIR"])
 BIN = pathlib.Path(os.environ["CANOPY_BIN_DIR"])
+sys.path.insert(0, str(SOURCE / "scripts/lib"))
+
+from chaos_verdict import covers  # noqa: E402
+
 NOT_ALLOWED = 77
 MARK = b"CANOPY_CHAOS_INSIDE="
 DEADLINE_S = 30
@@ -87,6 +91,21 @@ class ChaosTest(unittest.TestCase):
                 said, complaints = run.communicate()
                 self.assertEqual(run.returncode, status)
                 self.assertIn(text, said + complaints)
+
+
+class GapTest(unittest.TestCase):
+    """As `canopy join --json` tells them."""
+
+    def test_a_gap_covers_its_places(self):
+        gap = {"epoch": 2, "first": 5, "last": 6}
+        covered = [place for place in range(4, 9) if covers(gap, (2, 7), (2, place))]
+        self.assertEqual(covered, [5, 6])
+
+    def test_one_without_an_end_covers_all_before_what_came_next(self):
+        gap = {"epoch": 2, "first": 5, "last": None}
+        places = [(2, 4), (2, 5), (2, 900), (3, 1), (3, 2)]
+        self.assertEqual([place for place in places if covers(gap, (3, 2), place)],
+                         [(2, 5), (2, 900), (3, 1)])
 
 
 def main():

@@ -204,7 +204,7 @@ class Parser {
         "remember the latest message as long as anybody is in it. Where nobody has one, \"no\n"
         "message yet\" on standard error (an event no_last) says so, and join waits for the\n"
         "first: `--last --count 1` prints the current value and ends, or the first one when it\n"
-        "comes. --timeout ends the waiting, with status 1.");
+        "comes. --timeout ends the waiting, with status 1 if --count asks for more messages.");
 
     command =
         add("publish", "Send a message to the members of a group", [this] { finish_publish(); });
