@@ -109,7 +109,7 @@ class Daemon {
       log::warn("the gateway accepts requests of anybody who reaches it");
   }
 
-  // With a credentials file SIGHUP reads it anew, as with other daemons. Without one
+  // With a file of secrets SIGHUP reads it anew, as with other daemons. Without one
   // it is that of a terminal that closes, which may come more than once; nohup has
   // it ignored.
   void wait_for_hangup() {
@@ -140,14 +140,20 @@ class Daemon {
 
   // By the settings: the gateway itself goes on another thread.
   bool reloads() const {
-    return settings_.gateway.listen && !settings_.gateway.values.credentials_file.empty();
+    const GatewayOptions& values = settings_.gateway.values;
+    return settings_.gateway.listen &&
+           !(values.credentials_file.empty() && values.bridge_token_file.empty());
   }
 
   void reload() {
     if (stopping_) return;
     try {
       gateway_->reload_credentials();
-      log::info("the credentials in {} are in force", settings_.gateway.values.credentials_file);
+      const GatewayOptions& values = settings_.gateway.values;
+      if (!values.credentials_file.empty())
+        log::info("the credentials in {} are in force", values.credentials_file);
+      if (!values.bridge_token_file.empty())
+        log::info("the token in {} is in force", values.bridge_token_file);
     } catch (const std::exception& problem) {
       log::error("{}: those read before stay in force", problem.what());
     }

@@ -58,6 +58,7 @@ void add_ring(Names& names, const pastry::Counters& ring) {
   names.add("ring.hop_limit_drops", ring.hop_limit_drops);
   names.add("ring.undelivered_drops", ring.undelivered_drops);
   names.add("ring.held", ring.held);
+  names.add("ring.lease_waits", ring.lease_waits);
   names.add("ring.held_drops", ring.held_drops);
   names.add("ring.heartbeats_sent", ring.heartbeats_sent);
   names.add("ring.probes_sent", ring.probes_sent);

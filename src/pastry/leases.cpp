@@ -32,9 +32,14 @@ bool Leases::valid(const Neighbor& neighbor) const {
   return !neighbor.peer || state_.now() < neighbor.until;
 }
 
+// What the neighbour grants may be shorter than this node's own leases.
+Duration Leases::renewal(const Neighbor& neighbor) const {
+  return std::min(state_.config.heartbeat_interval, (neighbor.until - neighbor.since) * 2 / 3);
+}
+
 // No need to ask for it yet when there is an occasion.
 bool Leases::fresh(const Neighbor& neighbor) const {
-  return neighbor.since >= state_.now() - state_.config.heartbeat_interval / 2;
+  return neighbor.since >= state_.now() - renewal(neighbor) / 2;
 }
 
 bool Leases::held() {
@@ -106,9 +111,8 @@ std::uint32_t Leases::begin(Neighbor& neighbor) {
 
 // The right neighbour asks by itself, and is asked in turn then.
 Duration Leases::age_allowed(const Neighbor& neighbor) const {
-  const Config& config = state_.config;
-  return &neighbor == &left_ ? config.heartbeat_interval
-                             : config.heartbeat_interval + config.probe_timeout;
+  const Duration span = renewal(neighbor);
+  return &neighbor == &left_ ? span : span + std::min(state_.config.probe_timeout, span / 4);
 }
 
 MonoTime Leases::due(const Neighbor& neighbor) const {

@@ -57,6 +57,7 @@ class Leases {
   void look_at_neighbors();
   Neighbor* find(PeerRef peer) noexcept;
   bool valid(const Neighbor& neighbor) const;
+  Duration renewal(const Neighbor& neighbor) const;
   bool fresh(const Neighbor& neighbor) const;
   Duration age_allowed(const Neighbor& neighbor) const;
   MonoTime due(const Neighbor& neighbor) const;

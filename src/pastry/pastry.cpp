@@ -274,7 +274,12 @@ void Pastry::hold(PeerRef from, wire::Routed message) {
 
 void Pastry::release_held() {
   if (held_.empty()) return;
-  for (Held& held : std::exchange(held_, {})) {
+  std::vector<Held> released = std::exchange(held_, {});
+  // Who asks to be told of what comes is asked in before what has come is told on.
+  std::ranges::stable_partition(released, [](const Held& held) {
+    return std::holds_alternative<wire::GroupJoin>(*held.message.body);
+  });
+  for (Held& held : released) {
     held_room_.give_back(wire::size_estimate(*held.message.body));
     held.message.waited_ms += waited_since(held.since, state_.now());
     pass_on(held.from, std::move(held.message));
