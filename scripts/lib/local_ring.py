@@ -64,6 +64,7 @@ class Daemon:
         self.address = None
         self.command = [*before, program, "--name", name, "--listen", listen,
                         "--control", self.control, "--data", folder / name, *arguments]
+        self.log.write_bytes(b"")  # it says when the daemon is up
         self.start()
 
     def start(self):
