@@ -78,7 +78,7 @@ class Network:
         self.deaf = set()   # nothing reaches them
         self.mute = set()   # nothing leaves them
         self.splits = []    # sets of hosts that are cut off from all others
-        self.note = None    # what this kernel cannot do
+        self.note = None    # what the kernel cannot do
         run("mount", "-t", "tmpfs", "tmpfs", "/run")
         run("ip", "link", "set", "lo", "up")
         run("ip", "link", "add", BRIDGE, "type", "bridge")
@@ -105,7 +105,7 @@ class Network:
                 run("tc", "-n", f"host-{host}", "qdisc", "add", "dev", "eth0", "root", "netem",
                     "delay", f"{milliseconds}ms")
         except NotAllowed:
-            self.note = "this kernel has no sch_netem: packets are lost, but not delayed"
+            self.note = "the kernel has no sch_netem: packets are lost, but not delayed"
 
     @staticmethod
     def port(host):

@@ -30,8 +30,6 @@ class FuzzLookups {
   // --- As Observer has it ---
   void sent(NodeIndex from, const wire::Message& message);
 
-  std::uint64_t delivered() const noexcept { return delivered_; }
-
  private:
   void judge(NodeIndex node, const Id& key);
   bool runs(NodeIndex node) const;
@@ -41,7 +39,6 @@ class FuzzLookups {
   std::function<void(std::string)> find_;
   Random random_;         // of its own: the rest of the run stays as it is
   std::vector<Id> keys_;  // a lookup's nonce is its place plus one
-  std::uint64_t delivered_ = 0;
   MonoTime pardoned_until_{};
 };
 

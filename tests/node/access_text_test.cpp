@@ -40,7 +40,8 @@ TEST(AccessText, WhatNamesNobodyIsSaid) {
 }
 
 TEST(AccessText, TokensComeFromFilesAndVariables) {
-  const std::string path = "/tmp/canopy-token-" + make_token().substr(0, 8);
+  const std::string path =
+      std::filesystem::temp_directory_path() / ("canopy-token-" + make_token().substr(0, 8));
   const std::string token = make_token();
   EXPECT_EQ(token.size(), 43u);
   EXPECT_NE(token, make_token());
@@ -61,7 +62,8 @@ TEST(AccessText, TokensComeFromFilesAndVariables) {
 
 // Editors of all systems.
 TEST(AccessText, LineEndsAreNoPartOfATokenAndASecondLineIsRefused) {
-  const std::string path = "/tmp/canopy-token-" + make_token().substr(0, 8);
+  const std::string path =
+      std::filesystem::temp_directory_path() / ("canopy-token-" + make_token().substr(0, 8));
   const std::string token = make_token();
   for (const std::string& text :
        {token, token + "\r\n", token + "\r", token + " \t\n\n\r\n", "\n\r\n  " + token + "\n"}) {
