@@ -82,6 +82,7 @@ NodeCore::NodeCore(boost::asio::any_io_executor executor, NodeOptions options) {
     throw StartError(error.what());
   }
   overlay_->restore(groups);
+  if (!identity_.cluster_uuid.is_nil()) overlay_->returned();
   self_ = node::to_peer_info(overlay_->self());
   beginning_ = to_beginning(overlay_->first_step());
   if (disk_loop_) disk_loop_->start();

@@ -85,6 +85,8 @@ void Overlay::restore(const std::vector<wire::GroupState>& states) {
   for (const wire::GroupState& state : states) peer_.scribe().restore(state);
 }
 
+void Overlay::returned() { peer_.scribe().returned(); }
+
 PeerRef Overlay::listen(wire::Hello hello) {
   const Endpoint listening = links_.listen(*parse_endpoint(options_.listen));
   hello.peer.addresses = advertised(options_.advertise, listening, options_.join);

@@ -70,6 +70,8 @@ class Overlay final : private wire::Env,
 
   // What the disk had of groups, before start().
   void restore(const std::vector<wire::GroupState>& states);
+  // The disk tells of an earlier life in the ring; before start().
+  void returned();
 
   const PeerDescriptor& self() const { return peers_[self_]; }
   FoundingStep first_step() const noexcept { return arrival_.first(); }

@@ -144,6 +144,7 @@ void add_trees(Names& names, const scribe::Counters& trees) {
   names.add("tree.anycasts_repeated", trees.anycasts_repeated);
   names.add("tree.anycasts_over_rate", trees.anycasts_over_rate);
   names.add("tree.anycasts_late", trees.anycasts_late);
+  names.add("tree.changes_late", trees.changes_late);
   names.add("tree.anycasts_known", trees.anycasts_known);
   names.add("tree.requests", trees.requests);
   names.add("tree.requests_moved", trees.requests_moved);

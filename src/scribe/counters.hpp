@@ -49,7 +49,8 @@ struct Counters {
   std::uint64_t anycasts_taken = 0;      // by the own member
   std::uint64_t anycasts_repeated = 0;   // searches begun again by this node
   std::uint64_t anycasts_over_rate = 0;  // entered the tree here, from a peer that is too fast
-  std::uint64_t anycasts_late = 0;       // came while this process was stopped: dropped
+  std::uint64_t anycasts_late = 0;       // nobody waits for them any more: dropped
+  std::uint64_t changes_late = 0;        // likewise, of creates and changes of groups
   std::uint64_t anycasts_known = 0;      // came again to the member that had taken them
 
   // Requests

@@ -476,6 +476,10 @@ bool Dissemination::is_closest(PeerRef peer, const Id& group) const {
   return core_.pastry.closest(group, 1).front() == peer;
 }
 
+// Leases are not asked for here. They keep others from becoming the root too early; one
+// that serves already would only make publishers pause whenever a neighbour hangs. If it
+// was stopped itself, it is in doubt; if it was given up wrongly, epochs tell the two
+// roots apart.
 void Dissemination::on_direct_publish(PeerRef from, const wire::Publish& publish) {
   const Group* group = core_.find(publish.group);
   if (group && group->serves_as_root()) return serve(publish, Way::direct);

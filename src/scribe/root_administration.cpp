@@ -252,6 +252,8 @@ void Roots::restore(const wire::GroupState& state) {
   plan_refresh();
 }
 
+void Roots::returned() { bereft_until_ = core_.now() + core_.config.child_expiry; }
+
 // To whoever is the root, if that is another.
 void Roots::offer(const RootRecord& record) {
   if (!record.own) offer(RootRegistry::told(record, core_.now()));

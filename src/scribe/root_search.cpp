@@ -1,5 +1,8 @@
 // The part of Roots that asks the others what they know of a group, before this
 // node becomes its root.
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -121,6 +124,9 @@ void Roots::on_state_request(PeerRef from, const wire::RootStateRequest& request
   reply.group = request.group;
   reply.root = record && group && group->serves_as_root() && !core_.departing;
   if (record) reply.states.push_back(RootRegistry::told(*record, core_.now()));
+  const Duration bereft = std::max(bereft_until_ - core_.now(), Duration::zero());
+  reply.bereft_for_ms =
+      static_cast<std::uint32_t>(std::chrono::ceil<std::chrono::milliseconds>(bereft).count());
   core_.send(from, reply);
 
   const PeerTable& peers = core_.env.peers();
@@ -135,6 +141,9 @@ void Roots::on_state_reply(PeerRef from, const wire::RootStateReply& reply) {
   if (entry == searches_.end() || entry->second.nonce != reply.nonce) return;
   Search& search = entry->second;
   if (std::erase(search.unanswered, from) == 0) return;
+  const Duration bereft =
+      std::min<Duration>(std::chrono::milliseconds(reply.bereft_for_ms), core_.config.child_expiry);
+  others_bereft_until_ = std::max(others_bereft_until_, core_.now() + bereft);
   for (const wire::GroupState& state : reply.states) {
     if (state.group != reply.group || !valid(state)) {
       ++core_.counters.malformed;

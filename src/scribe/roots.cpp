@@ -110,9 +110,17 @@ void Roots::found(wire::GroupState state) {
   state.version = 1;
   if (RootRecord* record = registry_.merge(state, core_.now())) {
     serve(state.group, *record, Start::founding);
+    if (Group* group = core_.find(state.group)) expect_strays(*group);
   } else {
     ++core_.counters.limits_met;
   }
+}
+
+// Members of a tree that nobody remembers, who look for a parent yet.
+void Roots::expect_strays(Group& group) {
+  const MonoTime until = std::max(bereft_until_, others_bereft_until_);
+  const bool alone = core_.pastry.closest(core_.env.peers()[core_.self].id, 2).size() < 2;
+  if (until > core_.now() && !alone) tracking_.root_lost(group, {}, until);
 }
 
 void Roots::serve(const Id& id, RootRecord& record, Start start, const wire::Position& closed) {
@@ -259,7 +267,15 @@ void Roots::review_own(const Id& id, RootRecord& record) {
   }
 }
 
+// Near enough for both to have known of a group.
+bool Roots::stood_beside(PeerRef peer) const {
+  const Id& id = core_.env.peers().id(peer);
+  const wire::Peers nearest = core_.pastry.closest(id, core_.config.root_replicas + 1);
+  return std::ranges::find(nearest, core_.self) != nearest.end();
+}
+
 void Roots::peer_failed(PeerRef peer) {
+  if (stood_beside(peer)) bereft_until_ = core_.now() + core_.config.child_expiry;
   std::erase(leaving_, peer);
   undecided_.erase(peer);
   lose_successor(peer);

@@ -80,6 +80,9 @@ class Roots {
   // --- The host's disk ---
   // What it had at the start.
   void restore(const wire::GroupState& state);
+  // An earlier life of this node was in the ring: it may have been the root of groups
+  // that no disk keeps, as those that nobody has created.
+  void returned();
   // It has this version of the state.
   void on_written(const Id& id, std::uint64_t epoch, std::uint64_t version);
   // Offers it to the roots, from time to time until they have it.
@@ -143,6 +146,8 @@ class Roots {
   void begin_rounds(Group& group, const RootRecord& record);
   void resume(const Id& id, RootRecord& record);
   void found(wire::GroupState state);
+  void expect_strays(Group& group);
+  bool stood_beside(PeerRef peer) const;
   boost::system::error_code change_mode(RootRecord& record, wire::GroupMode mode);
   boost::system::error_code may_change(const wire::GroupChange& change) const;
   wire::AccessRef new_list(const wire::AccessRef& before, const wire::AccessRef& wished);
@@ -186,6 +191,11 @@ class Roots {
   std::map<Id, Search> searches_;
   Quota held_;  // of all searches
   std::uint32_t last_search_nonce_ = 0;
+  // Until then a group that is unknown here may have a tree yet: its root and all that
+  // stood in for it may have been lost at once. By what this node has seen itself, and
+  // by what others say, which is not passed on lest it go round for ever.
+  MonoTime bereft_until_{};
+  MonoTime others_bereft_until_{};
   std::set<PeerRef> undecided_;  // holders that have not answered their digest
   MonoTime review_at_ = never;
   MonoTime refresh_at_ = never;

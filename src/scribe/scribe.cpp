@@ -60,7 +60,8 @@ struct Scribe::Parts {
   void answer(const wire::RoutedBody& body, bool known);
   bool well_formed(const wire::Routed& message);
   std::shared_ptr<const wire::RoutedBody> aged(const wire::Routed& message);
-  std::uint32_t left_of(std::uint32_t within_ms, PeerRef origin, std::uint32_t waited_ms);
+  bool age(wire::RoutedBody& body, std::uint32_t waited_ms);
+  bool age(std::uint32_t& within_ms, PeerRef origin, std::uint32_t waited_ms);
 
   // --- Direct ones ---
   void on(PeerRef from, wire::Publish& m);
@@ -191,6 +192,8 @@ void Scribe::remove(const wire::GroupName& name, const TokenKey& key, StateCompl
 }
 
 void Scribe::restore(const wire::GroupState& state) { parts_->roots.restore(state); }
+
+void Scribe::returned() { parts_->roots.returned(); }
 
 void Scribe::written(const Id& group, std::uint64_t epoch, std::uint64_t version) {
   parts_->roots.on_written(group, epoch, version);
@@ -483,35 +486,42 @@ bool Scribe::Parts::well_formed(const wire::Routed& message) {
   return fits;
 }
 
-std::uint32_t Scribe::Parts::left_of(std::uint32_t within_ms, PeerRef origin,
-                                     std::uint32_t waited_ms) {
+// What a message says of the time that its origin has: false if that is over.
+bool Scribe::Parts::age(std::uint32_t& within_ms, PeerRef origin, std::uint32_t waited_ms) {
+  if (within_ms == 0) return true;  // it says nothing
   const std::uint32_t left = origin == core.self ? within_ms : core.left_of(within_ms);
-  return left - std::min(left, waited_ms);
+  within_ms = left - std::min(left, waited_ms);
+  return within_ms != 0;
 }
 
-// What a request says of time, where this process was stopped meanwhile or the message
-// had to wait. Nothing if its sender waits no longer.
-std::shared_ptr<const wire::RoutedBody> Scribe::Parts::aged(const wire::Routed& message) {
-  wire::RoutedBody older;
-  if (const auto* publish = std::get_if<wire::Publish>(message.body.get())) {
-    const std::uint32_t left =
-        left_of(publish->reply_within_ms, publish->origin, message.waited_ms);
-    if (left == publish->reply_within_ms) return message.body;
-    older = *publish;
-    std::get<wire::Publish>(older).reply_within_ms = left;
-  } else if (const auto* anycast = std::get_if<wire::Anycast>(message.body.get())) {
-    const std::uint32_t left = left_of(anycast->within_ms, anycast->origin, message.waited_ms);
-    if (left == anycast->within_ms) return message.body;
-    if (left == 0) {
-      ++core.counters.anycasts_late;
-      return nullptr;
-    }
-    older = *anycast;
-    std::get<wire::Anycast>(older).within_ms = left;
-  } else {
-    return message.body;
+bool Scribe::Parts::age(wire::RoutedBody& body, std::uint32_t waited_ms) {
+  if (auto* publish = std::get_if<wire::Publish>(&body)) {
+    // Late or not, it is published: only its publisher knows no more of it.
+    age(publish->reply_within_ms, publish->origin, waited_ms);
+    if (!age(publish->within_ms, publish->origin, waited_ms)) publish->within_ms = 1;
+    return true;
   }
-  return std::make_shared<const wire::RoutedBody>(std::move(older));
+  if (auto* anycast = std::get_if<wire::Anycast>(&body)) {
+    if (age(anycast->within_ms, anycast->origin, waited_ms)) return true;
+    ++core.counters.anycasts_late;
+    return false;
+  }
+  auto* create = std::get_if<wire::GroupCreate>(&body);
+  auto* change = std::get_if<wire::GroupChange>(&body);
+  const bool in_time = create   ? age(create->within_ms, create->origin, waited_ms)
+                       : change ? age(change->within_ms, change->origin, waited_ms)
+                                : true;
+  if (!in_time) ++core.counters.changes_late;
+  return in_time;
+}
+
+// The same where this process was stopped meanwhile or the message had to wait. Nothing
+// if its sender waits no longer, and has been told that nothing was done.
+std::shared_ptr<const wire::RoutedBody> Scribe::Parts::aged(const wire::Routed& message) {
+  core.look_at_clock();
+  if (message.waited_ms == 0 && core.now() >= core.stale_until) return message.body;
+  auto older = std::make_shared<wire::RoutedBody>(*message.body);
+  return age(*older, message.waited_ms) ? older : nullptr;
 }
 
 ForwardAction Scribe::Parts::forward(PeerRef from, wire::Routed& message, PeerRef& next_hop) {

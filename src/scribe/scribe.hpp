@@ -111,6 +111,10 @@ class Scribe final : public pastry::Application {
   // --- Config::keeps_states ---
   // What the disk had at the start, before the ring is joined.
   void restore(const wire::GroupState& state);
+  // The disk tells of an earlier life of this node in the ring. Before the ring is
+  // joined: groups that nobody has created are not on disks, and may have members whom
+  // the root and all that stood in for it, lost at once, have forgotten.
+  void returned();
   // This is on the disk now.
   void written(const Id& group, std::uint64_t epoch, std::uint64_t version);
 

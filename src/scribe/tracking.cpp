@@ -253,8 +253,10 @@ void Tracking::inherit(Group& group, const std::vector<wire::LostSubtree>& left)
   }
 }
 
-void Tracking::root_lost(Group& group, PeerRef root) {
-  lost_of(group).root_lost(root == core_.self ? PeerRef{} : root, expiry());
+void Tracking::root_lost(Group& group, PeerRef root) { root_lost(group, root, expiry()); }
+
+void Tracking::root_lost(Group& group, PeerRef root, MonoTime until) {
+  lost_of(group).root_lost(root == core_.self ? PeerRef{} : root, until);
 }
 
 // --- At the root ---

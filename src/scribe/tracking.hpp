@@ -70,6 +70,7 @@ class Tracking {
   void child_left(Group& group, PeerRef child, const wire::Leave& leave);
   // Nothing is known of what the root before had in its tree.
   void root_lost(Group& group, PeerRef root);
+  void root_lost(Group& group, PeerRef root, MonoTime until);
 
   // --- At the root ---
   bool has_room_for(const Buffer& body) const noexcept { return room_.has_room_for(body.size()); }

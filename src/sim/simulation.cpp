@@ -108,6 +108,7 @@ void Simulation::restart(NodeIndex index) {
   node.random_ = seeds_.fork();
   trace_node(index, restart_event);
   start_process(node);
+  if (config_.disks) node.peer_->scribe().returned();
 }
 
 void Simulation::hang(NodeIndex index) {

@@ -445,6 +445,7 @@ overlay::RootStateReply to_proto(Writer& writer, const RootStateReply& from) {
   writer.put_group(to, from.group);
   to.set_root(from.root);
   writer.put_list(to.mutable_states(), from.states, limit::states);
+  to.set_bereft_for_ms(from.bereft_for_ms);
   return to;
 }
 RootStateReply from_proto(Reader& reader, const overlay::RootStateReply& from) {
@@ -453,6 +454,7 @@ RootStateReply from_proto(Reader& reader, const overlay::RootStateReply& from) {
   to.group = reader.group(from);
   to.root = from.root();
   to.states = reader.list<GroupState>(from.states(), limit::states, "states");
+  to.bereft_for_ms = from.bereft_for_ms();
   return to;
 }
 

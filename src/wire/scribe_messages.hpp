@@ -529,6 +529,8 @@ struct RootStateReply {
   Id group = {};
   bool root = false;
   std::vector<GroupState> states = {};  // one, or none if the group is unknown here
+  // For so long yet a group that the sender does not know may have a tree.
+  std::uint32_t bereft_for_ms = 0;
 };
 
 // For people who look: one peer's place in a tree.

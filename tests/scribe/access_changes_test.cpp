@@ -374,6 +374,31 @@ TEST_F(AccessTest, WhatDisksHaveKeptIsThereAgainAfterEverythingWasOff) {
   EXPECT_EQ(again.join(boxes[0].second, other), errc::no_such_group);
 }
 
+// Who asked has been told that it has failed.
+TEST_F(AccessTest, AChangeThatHasWaitedForLongerThanWhoAskedIsNotMade) {
+  build(10);
+  ASSERT_FALSE(net.create(others[0], prices, wire::AccessList{}).first);
+  wire::GroupChange change;
+  change.group = group;
+  change.name = prices;
+  change.origin = others[0];
+  change.nonce = 7;
+  change.kind = wire::ChangeKind::remove;
+  change.within_ms = 4000;
+  wire::Routed message;
+  message.key = group;
+  message.body = std::make_shared<const wire::RoutedBody>(change);
+  message.waited_ms = 4000;
+  net[root()].peer->receive(others[0], message);
+  net.run_for(1s);
+  EXPECT_EQ(net[root()].scribe().counters().changes_late, 1u);
+  EXPECT_FALSE(net.look(others[1], prices).first);
+  message.waited_ms = 3999;
+  net[root()].peer->receive(others[0], message);
+  net.run_for(1s);
+  EXPECT_EQ(net.look(others[1], prices).first, errc::no_such_group);
+}
+
 TEST_F(AccessTest, ACreateThatARootCannotKeepSaysSo) {
   net.config.scribe.keeps_states = true;
   build(10);

@@ -307,6 +307,25 @@ TEST_P(TrackingTest, ANewRootThatHasTakenOverAloneIsNotCompleteForTheExpiryPerio
   expect_complete();
 }
 
+// Nobody knows then that there has been a group: whoever founds it anew has been beside
+// those who did, or asks peers who have.
+TEST_P(TrackingTest, ARootThatIsLostWithAllThatStandInForItIsMissedByItsSuccessor) {
+  grow(40);
+  std::vector<PeerRef> nearest = refs;
+  std::ranges::sort(nearest, [&](PeerRef a, PeerRef b) {
+    return closer_to(group, net.table().id(a), net.table().id(b));
+  });
+  nearest.resize(net.config.scribe.root_replicas);
+  for (const PeerRef ref : nearest) net.kill(ref);
+  for (int i = 0; i < 40; ++i) {
+    const auto publisher = std::ranges::find_if(refs, [&](PeerRef ref) { return net[ref].alive; });
+    track(*publisher, 5s);
+    net.run_for(250ms);
+  }
+  net.run_for(70s);
+  expect_complete();
+}
+
 TEST_P(TrackingTest, ARootThatIsHandedTheGroupAnswersForAll) {
   grow(30);
   int handovers = 0;
