@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "base/rare.hpp"
+
 namespace canopy::pastry {
 
 namespace {
@@ -50,6 +52,7 @@ void Joiner::rest(Duration span, Step then) {
 void Joiner::fail(std::string_view reason) {
   const unsigned doublings = std::min(failures_, doublings_max);
   ++failures_;
+  rare<"joining: begun anew">();
   ++state_.counters.join_restarts;
   contacts_failed_ = 0;
   stalled(reason);

@@ -7,6 +7,7 @@
 
 #include <canopy/error.hpp>
 
+#include "base/rare.hpp"
 #include "pastry/body_peers.hpp"
 #include "pastry/planted_bug.hpp"
 #include "pastry/turn.hpp"
@@ -153,7 +154,10 @@ void Pastry::pass_on(PeerRef from, wire::Routed message, PeerRef first_hop) {
     arrive(from, std::move(message));
     return;
   }
-  if (hop.rule == Router::Rule::rare) ++state_.counters.rare_case;
+  if (hop.rule == Router::Rule::rare) {
+    rare<"routing: neither leaf nor table entry fits the key">();
+    ++state_.counters.rare_case;
+  }
   const bool own = is_join(message) || std::holds_alternative<wire::RouteTrace>(*message.body);
   if (!own) {
     if (application_.forward(from, message, hop.peer) == ForwardAction::stop) return;
@@ -179,6 +183,7 @@ void Pastry::arrive(PeerRef from, wire::Routed message) {
     return;
   }
   if (!may_act(message.key)) {
+    rare<"leases: a message waits at its root">();
     ++state_.counters.lease_waits;
     hold(from, std::move(message));
     return;
@@ -201,6 +206,7 @@ void Pastry::hand_over(PeerRef from, wire::Routed message) {
   const auto next = std::find_if(nearest.begin(), nearest.end(),
                                  [&](PeerRef peer) { return !contains(leaving, peer); });
   if (next == nearest.end() || leaving.size() > wire::limit::leaving) {
+    rare<"routing: all who are near a key leave at once">();
     ++state_.counters.undelivered_drops;
   } else {
     send_hop(*next, from, std::move(message));
@@ -230,6 +236,7 @@ void Pastry::send_again(HopAcks::Pending pending) {
   // As long as nobody knows better, the silent peer may answer yet: what becomes of
   // it is up to the probes, and that takes its time.
   if (state_.now() - pending.begun >= state_.config.hop_patience) {
+    rare<"routing: a hop is given up">();
     ++state_.counters.undelivered_drops;
     return;
   }
@@ -400,6 +407,7 @@ void Pastry::tick() {
   }
   if (joiner_) joiner_->tick();
   if (helper_.overdue()) {
+    rare<"joining: a joiner keeps its helper for too long">();
     ++state_.counters.join_help_timeouts;
     finish_help(helper_.current());
   }

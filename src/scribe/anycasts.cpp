@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/rare.hpp"
 #include "scribe/anycast_search.hpp"
 #include "scribe/group_name.hpp"
 #include "scribe/planted_bug.hpp"
@@ -205,6 +206,7 @@ void Anycasts::visit(wire::Anycast message) {
   if (!is_among(message.passed_over, core_.self)) {
     if (planted_bug != PlantedBug::anycast_retaken && state_ &&
         state_->taken.contains(message.id)) {
+      rare<"anycasts: a message that was taken comes again">();
       ++core_.counters.anycasts_known;
       return reply(message, {}, core_.self);
     }

@@ -6,6 +6,7 @@
 #include <canopy/error.hpp>
 
 #include "base/assert.hpp"
+#include "base/rare.hpp"
 #include "scribe/anycast_search.hpp"
 #include "scribe/anycasts.hpp"
 #include "scribe/dissemination.hpp"
@@ -128,6 +129,7 @@ void Asker::has_taken(std::uint64_t sequence, Asked& asked, PeerRef member) {
 
 // The one who has it has declined, or is lost.
 void Asker::move_on(std::uint64_t sequence, Asked& asked) {
+  rare<"requests: the member that was asked is gone">();
   ++core_.counters.requests_moved;
   add_peer(asked.message.passed_over, asked.taker);
   asked.taker = {};

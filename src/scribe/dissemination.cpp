@@ -6,6 +6,7 @@
 
 #include <canopy/error.hpp>
 
+#include "base/rare.hpp"
 #include "scribe/group_name.hpp"
 #include "scribe/ordering.hpp"
 #include "scribe/roots.hpp"
@@ -486,6 +487,7 @@ void Dissemination::on_direct_publish(PeerRef from, const wire::Publish& publish
   ++core_.counters.publishes_forwarded;
   const PeerRef next = core_.pastry.next_hop(publish.group);
   if (next == from && next && !core_.departing && is_closest(from, publish.group)) {
+    rare<"publishing: a root that departs passes on what came to it">();
     // The root itself sends it here: it departs, and its state is on the way.
     if (roots_.serve_or_hold(publish.group, publish)) serve(publish, Way::direct);
   } else {

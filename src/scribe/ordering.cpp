@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/rare.hpp"
 #include "scribe/planted_bug.hpp"
 #include "scribe/roots.hpp"
 #include "scribe/tracking.hpp"
@@ -188,6 +189,7 @@ void Ordering::deliver(GroupOrder& order, const Id& id, const OrderStream::Step&
     if (step.missed->last != 0) {
       core_.counters.order_lost += step.missed->last - step.missed->first + 1;
     } else {
+      rare<"ordering: a gap without a known end">();
       ++core_.counters.order_gaps_open;
     }
     if (member && planted_bug != PlantedBug::gap_not_told) core_.upcalls.gap(id, *step.missed);
@@ -215,6 +217,7 @@ void Ordering::forward(Group& group, const OrderItem& item, PeerRef except) {
     }
     if (std::holds_alternative<wire::Multicast>(item) &&
         core_.env.backlog(child.peer) > backlog_max) {
+      rare<"ordering: a child is paused">();
       ++core_.counters.children_paused;
       order.refills.add(child.peer, before(item), {});
       continue;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/rare.hpp"
 #include "scribe/ordering.hpp"
 #include "scribe/roots.hpp"
 #include "scribe/tracking.hpp"
@@ -102,6 +103,7 @@ void Ordering::serve(Group& group, const Id& id, const wire::Publish& publish) {
     placed_(publish, order.stream.history().find(publish.id));
   } else if (publish.after != 0 && !order.knows(earlier)) {
     const MonoTime now = core_.now();
+    rare<"ordering: a message overtakes one before it">();
     ++core_.counters.publishes_early;
     if (!order.waiting.add_early(publish, now, now - core_.config.request_timeout)) {
       ++core_.counters.publishes_shed;
@@ -135,7 +137,10 @@ void Ordering::place(const Id& id, const wire::Publish& publish, const wire::Pos
   std::vector<OrderStream::Step> steps;
   offer_own(stream, message, core_.now(), steps);
   // The old root may have given it a place as well, which counts before this one.
-  if (stream.position() < position) group->order->placed.insert(publish.id);
+  if (stream.position() < position) {
+    rare<"ordering: a place is given before those before it are known">();
+    group->order->placed.insert(publish.id);
+  }
   advance(*group, steps, {});
   review(*group, id);
 }

@@ -1,5 +1,6 @@
 #include "scribe/repair.hpp"
 
+#include "base/rare.hpp"
 #include "scribe/group_set_pages.hpp"
 #include "scribe/member_counts.hpp"
 #include "scribe/tree.hpp"
@@ -54,6 +55,7 @@ void Repair::ask(PeerRef parent) {
 void Repair::leave_early(PeerRef parent) {
   if (!core_.pastry.suspected(parent)) return;
   for (const Id& id : groups_below(parent)) {
+    rare<"trees: a mute parent is left">();
     ++core_.counters.mute_parents_left;
     tree_.give_up_parent(id, parent, Tree::Loss::silent);
   }
@@ -88,6 +90,7 @@ void Repair::on_heartbeat(PeerRef from, const wire::TreeHeartbeat& heartbeat) {
 }
 
 void Repair::send_pages(PeerRef to, Side side) {
+  rare<"trees: neighbours disagree about shared groups">();
   ++core_.counters.set_mismatches;
   const std::vector<Id> groups = shared_groups(to, side);
   const std::size_t start = core_.env.random().below(groups.size() / page_groups_max + 1);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/rare.hpp"
 #include "scribe/group_name.hpp"
 #include "scribe/ordering.hpp"
 #include "scribe/roots.hpp"
@@ -70,6 +71,7 @@ void Roots::finish_search(const Id& id) {
   }
   group = core_.find(id);
   if (group && group->standing() == Standing::searching) {
+    rare<"roots: a search ends that nobody wants">();
     group->step_down();  // nobody wants it any more, or there was no room
     tree_.prune(id);
   }
@@ -82,6 +84,7 @@ void Roots::finish_search(const Id& id) {
 // There is another root, which hands the group over to this closer node: its order
 // is taken up where that ends.
 void Roots::abdicate(const Id& id, RootRecord& record) {
+  rare<"roots: one in doubt finds another">();
   record.own = record.doubted = false;
   Group* group = core_.find(id);
   ordering_.resign(*group);
@@ -94,12 +97,14 @@ void Roots::end_doubt(const Id& id, RootRecord& record, const Search& search) {
   record.doubted = false;
   if (!record.own || !search.best || !supersedes(*search.best, record.state)) return;
   if (!keep(*search.best) || !record.own) return;
+  rare<"roots: one in doubt had a stand-in meanwhile">();
   tracking_.root_lost(*core_.find(id), {});  // whom the other had below it, nobody knows here
   renew_epoch(id);
 }
 
 // Another peer is the root, and closer: this node's view of the ring is behind.
 void Roots::redirect_search(const Id& id, PeerRef root) {
+  rare<"roots: a search finds a closer root">();
   const Search search = take_search(id);
   for (const wire::RoutedBody& body : search.held) core_.pastry.route_via(root, id, body);
   Group* group = core_.find(id);

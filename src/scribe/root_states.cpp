@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/rare.hpp"
 #include "scribe/access.hpp"
 #include "scribe/ordering.hpp"
 #include "scribe/roots.hpp"
@@ -35,6 +36,7 @@ bool Roots::keep(const wire::GroupState& state) {
   note_change(state.group);
   const std::uint64_t mark = mark_of(record->state.access);
   if (mark != mark_of(list_before) && mark != mark_of(state.access)) {
+    rare<"access: two lists were made at once">();
     ++core_.counters.access_conflicts;
   }
   if (record->own && withdraw_deleted(state.group, *record)) return true;
@@ -93,11 +95,15 @@ bool Roots::take_over(PeerRef from, const wire::GroupState& state) {
   Group* group = core_.find(state.group);
   const bool again = group && group->standing() == Standing::root && record.predecessor == from &&
                      state.closed && record.taken == state.closed;
-  if (again) return true;  // the confirmation got lost
+  if (again) {  // the confirmation got lost
+    rare<"roots: a group is handed over twice">();
+    return true;
+  }
   record.predecessor = record.given_by = from;
   record.taken = state.closed;
   if (record.doubted) abdicate(state.group, record);
   if (group && group->serves_as_root()) {
+    rare<"roots: two roots become one">();
     // Two trees become one: this node's, and the old root's below it. Neither
     // has what the other was told.
     if (record.successor) transfers_.cancel(record.successor, Purpose::handover, state.group);
@@ -164,6 +170,7 @@ void Roots::on_digest_answer(PeerRef from, const wire::RootStatesAck& answer) {
   undecided_.erase(from);
   if (answer.leaving) return on_leaving(from);
   if (!answer.differs) return;
+  rare<"roots: a replica differs">();
   ++core_.counters.replica_mismatches;
   registry_.forget_holder(from);
   for (auto& [id, record] : registry_.records()) replicate(id, record);
@@ -182,6 +189,7 @@ void Roots::lose_successor(PeerRef peer) {
     if (!record.own || record.successor != peer) continue;
     record.successor = {};
     if (core_.departing) {
+      rare<"roots: the successor of one that departs is lost">();
       hand_over_or_drop(id, record);
     } else {
       resume(id, record);

@@ -6,6 +6,7 @@
 #include <canopy/error.hpp>
 
 #include "base/assert.hpp"
+#include "base/rare.hpp"
 #include "scribe/access.hpp"
 #include "scribe/ordering.hpp"
 #include "scribe/routed.hpp"
@@ -120,7 +121,9 @@ void Roots::found(wire::GroupState state) {
 void Roots::expect_strays(Group& group) {
   const MonoTime until = std::max(bereft_until_, others_bereft_until_);
   const bool alone = core_.pastry.closest(core_.env.peers()[core_.self].id, 2).size() < 2;
-  if (until > core_.now() && !alone) tracking_.root_lost(group, {}, until);
+  if (until <= core_.now() || alone) return;
+  rare<"roots: a group is founded that may have strays">();
+  tracking_.root_lost(group, {}, until);
 }
 
 void Roots::serve(const Id& id, RootRecord& record, Start start, const wire::Position& closed) {
@@ -168,6 +171,7 @@ void Roots::learn_from_tree(wire::GroupState& state, const Group& group) {
   const bool later_life = group.life() > state.life;
   const wire::AccessRef list = later_life ? group.list() : merged(state.access, group.list());
   if (!later_life && mark_of(list) == mark_of(state.access)) return;
+  rare<"roots: a replica is older than the tree">();
   if (later_life && group.order) state.mode = wire::GroupMode::ordered;
   state.life = group.life();
   state.access = list;
@@ -207,6 +211,7 @@ void Roots::renew_epoch(const Id& id) {
 
 // The peer that was to be the root will not be.
 void Roots::resume(const Id& id, RootRecord& record) {
+  rare<"roots: a handover is called off">();
   // It may have taken others for its children, too.
   Group& group = *core_.find(id);
   tracking_.root_lost(group, record.successor);

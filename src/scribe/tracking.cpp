@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/rare.hpp"
 #include "scribe/planted_bug.hpp"
 #include "scribe/sequencer.hpp"
 
@@ -153,6 +154,7 @@ bool Tracking::repeated(PeerRef from, const wire::Multicast& message) {
     round->ask(from);
     answer(*round, from);
   } else {
+    rare<"tracking: a later round overtakes an earlier">();
     passed_by(from, message);  // another root has begun a later round
   }
   return true;
@@ -192,6 +194,7 @@ void Tracking::on_ack(PeerRef from, const wire::MulticastAck& ack) {
   if (!round || round->done() || round->round() != ack.round) return;
   const Group* group = core_.find(ack.group);
   if (!round->awaits(from)) {
+    rare<"tracking: an ack of one that is not waited for">();
     // It has become a child since, or was given up too early.
     if (ack.state != wire::TrackState::done || !group || !group->children.contains(from)) return;
     if (round->count_once(from)) round->reach.members += ack.reach.members;
@@ -201,6 +204,7 @@ void Tracking::on_ack(PeerRef from, const wire::MulticastAck& ack) {
     case wire::TrackState::under_way: return round->has_it(from, true);
     case wire::TrackState::missing: return round->has_it(from, false);
     case wire::TrackState::stranger: {
+      rare<"tracking: a child says that it is none">();
       // What it has answered for, if it has left, is among the lost by now.
       const bool child = group && group->children.contains(from);
       if (child) miss(round->reach, from);

@@ -7,6 +7,7 @@
 #include <canopy/error.hpp>
 
 #include "base/assert.hpp"
+#include "base/rare.hpp"
 #include "scribe/group_name.hpp"
 #include "scribe/load_rule.hpp"
 #include "scribe/member_counts.hpp"
@@ -320,6 +321,7 @@ void Tree::ask_candidate(const Id& id, PeerRef candidate, std::uint32_t entries)
   Group* group = core_.find(id);
   CANOPY_ASSERT(group);
   if (group->untold_parent() == candidate) {
+    rare<"trees: back to a parent that is owed a Leave">();
     // The Leave that it is owed would undo this JOIN.
     farewells_.cancel(id);
     group->take_untold_parent();
@@ -382,8 +384,12 @@ void Tree::on_join_ack(PeerRef from, const wire::JoinAck& ack) {
       core_.members_changed(id);
       check_membership(id);
       break;
-    case AckVerdict::surplus: send_leave(from, id, ack.nonce); break;
+    case AckVerdict::surplus:
+      rare<"trees: a second parent">();
+      send_leave(from, id, ack.nonce);
+      break;
     case AckVerdict::loop:
+      rare<"trees: a parent turns out to be a descendant">();
       send_leave(from, id, ack.nonce,
                  had_parent ? wire::LeaveReason::orphaned : wire::LeaveReason::gone);
       drop_looped_parent(*group, id);
@@ -398,6 +404,7 @@ void Tree::refuse_pending_ancestors(Group& group, const Id& id) {
   for (const PeerRef ancestor : group.root_path()) {
     const Child* child = group.children.find(ancestor);
     if (!child || child->acknowledged) continue;
+    rare<"trees: a child that waits turns out to be an ancestor">();
     ++core_.counters.loops_refused;
     core_.send(ancestor, wire::JoinRefused{id, child->nonce, wire::JoinRefusal::loop});
     lose_child(group, id, ancestor);

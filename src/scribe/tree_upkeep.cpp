@@ -4,6 +4,7 @@
 
 #include <canopy/error.hpp>
 
+#include "base/rare.hpp"
 #include "scribe/membership.hpp"
 #include "scribe/tree.hpp"
 
@@ -90,6 +91,7 @@ void Tree::forget_parent(Group& group, const Id& id) {
 }
 
 void Tree::drop_looped_parent(Group& group, const Id& id) {
+  rare<"trees: a loop is found">();
   ++core_.counters.loops_found;
   say_farewell(group, id);
   const PeerRef looped = group.parent();

@@ -315,6 +315,29 @@ TEST_P(OrderingTest, ARootThatServesAgainTellsBestEffortMembersOfNoLossThatIsNon
   }
 }
 
+TEST_P(OrderingTest, ARootThatWakesAndServesAgainMakesMembersWaitForNoSecond) {
+  grow(30);
+  const PeerRef publisher = outsider();
+  publish_for(1s, publisher);
+  const PeerRef old = root();
+  net.hang(old);
+  publish_for(10s, publisher);
+  net.wake_up(old);
+  const MonoTime woken = net.now();
+  publish_for(15s, publisher);
+  for (const PeerRef ref : living_members()) {
+    MonoTime before = woken;
+    Duration longest{};
+    for (const Delivered& message : net[ref].delivered) {
+      if (message.at <= woken) continue;
+      longest = std::max(longest, message.at - before);
+      before = message.at;
+    }
+    longest = std::max(longest, net.now() - before);
+    EXPECT_LT(longest, 1s) << net.table()[ref].name;
+  }
+}
+
 TEST_P(OrderingTest, ARootThatDiesBeginsANewEpochAndTellsAGap) {
   grow(30);
   const PeerRef publisher = outsider();

@@ -8,7 +8,7 @@ import unittest
 
 BIN = pathlib.Path(os.environ["CANOPY_BIN_DIR"])
 SANITIZED = bool(os.environ.get("CANOPY_SANITIZE"))
-SEEDS = "1..20" if SANITIZED else "1..100"
+SEEDS = "1..20" if SANITIZED else "1..200"
 PLANTED_SEEDS = "1..500"
 
 

@@ -44,6 +44,7 @@ struct FuzzCommand {
   bool encode = false;
   bool twice = false;
   bool hashes = false;
+  bool rare = false;
   bool json = false;
 };
 

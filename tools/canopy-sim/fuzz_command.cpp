@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/json_line.hpp"
+#include "base/rare.hpp"
 #include "canopy-sim/commands.hpp"
 #include "canopy-sim/trace_file.hpp"
 #include "common/progress_bar.hpp"
@@ -117,6 +118,18 @@ void print_summary(const FuzzCommand& command, const Totals& totals, const std::
   std::puts(line.text().c_str());
 }
 
+// Whether all of them were taken.
+bool judge_rare_branches(const FuzzCommand& command) {
+  bool all = true;
+  for (const RareBranch* branch : RareBranch::all()) {
+    if (!command.json) fmt::print("{:>12}  {}\n", branch->times(), branch->what());
+    if (branch->times() != 0) continue;
+    all = false;
+    fmt::print(stderr, "canopy-sim: never taken: {}\n", branch->what());
+  }
+  return all;
+}
+
 }  // namespace
 
 int run(const FuzzCommand& command) {
@@ -160,7 +173,8 @@ int run(const FuzzCommand& command) {
   }
   bar.clear();
   print_summary(command, totals, nullptr);
-  return trace.close() ? 0 : 1;
+  const bool reached = !command.rare || judge_rare_branches(command);
+  return trace.close() && reached ? 0 : 1;
 }
 
 }  // namespace canopy::tools

@@ -243,6 +243,9 @@ void add_fuzz_command(cli::Command program, int& status) {
   parser.option("--seeds", command->seeds, "One schedule a seed: A..B, both included").required();
   parser.flag("--twice", command->twice, "Run each seed twice and compare trace hashes");
   parser.flag("--hashes", command->hashes, "Print each seed's trace hash");
+  parser.flag("--rare", command->rare,
+              "Say how often each branch that the code marks as rare was taken; one that never\n"
+              "was is a finding");
   parser.flag("--encode", command->encode, "Pass every message through the wire format");
   parser.flag("--json", command->json, "Print one JSON object at the end");
   parser.option("--trace", command->trace, "Write every message of the one seed to this file");
