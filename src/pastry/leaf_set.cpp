@@ -11,7 +11,7 @@ namespace {
 
 // closer_to, where a tie may be broken wrongly on purpose.
 bool nearer(const Id& key, const Id& a, const Id& b) noexcept {
-  if constexpr (planted_bug == PlantedBug::tie_broken_wrongly) {
+  if (planted_bug == PlantedBug::tie_broken_wrongly) {
     const auto order = ring_distance(a, key) <=> ring_distance(b, key);
     return order != 0 ? order < 0 : b < a;
   }

@@ -257,7 +257,7 @@ void Pastry::send_again(HopAcks::Pending pending) {
 
 bool Pastry::may_act(const Id& key) {
   if (!state_.active) return false;
-  if constexpr (planted_bug == PlantedBug::lease_not_waited_for) return true;
+  if (planted_bug == PlantedBug::lease_not_waited_for) return true;
   return !takeovers_.wait_for(key, state_.self_id, state_.now()) && leases_.held();
 }
 

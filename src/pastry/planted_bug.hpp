@@ -1,7 +1,8 @@
 // Bugs planted on purpose, to test that the simulator's checkers find them.
 //
-// A test builds this layer with CANOPY_PLANTED_BUG defined as one of the values
-// below; everything else is built without, and the branches vanish.
+// A program of the tests (tests/sim/planted_bugs.cpp) is built with CANOPY_PLANTED_BUGS
+// defined and chooses one of the values below; everything else is built without, and
+// the branches vanish.
 #pragma once
 
 namespace canopy::pastry {
@@ -14,8 +15,8 @@ enum class PlantedBug {
   lease_not_waited_for = 4,  // whoever is given up is replaced at once
 };
 
-#ifdef CANOPY_PLANTED_BUG
-inline constexpr PlantedBug planted_bug{CANOPY_PLANTED_BUG};
+#ifdef CANOPY_PLANTED_BUGS
+extern const PlantedBug planted_bug;
 #else
 inline constexpr PlantedBug planted_bug = PlantedBug::none;
 #endif

@@ -273,7 +273,7 @@ void Pastry::on_join_reply(PeerRef from, const wire::JoinReply& reply) {
   }
   wire::Peers leaves = reply.leaves;
   leaves.push_back(from);
-  if constexpr (planted_bug == PlantedBug::activation_skipped) {
+  if (planted_bug == PlantedBug::activation_skipped) {
     for (const PeerRef leaf : leaves) admit_leaf(leaf);
     return;
   }

@@ -1,7 +1,8 @@
 // Bugs planted on purpose, to test that the simulator's checkers find them.
 //
-// A test builds this layer with CANOPY_PLANTED_SCRIBE_BUG defined as one of the
-// values below; everything else is built without, and the branches vanish.
+// A program of the tests (tests/sim/planted_bugs.cpp) is built with CANOPY_PLANTED_BUGS
+// defined and chooses one of the values below; everything else is built without, and
+// the branches vanish.
 #pragma once
 
 namespace canopy::scribe {
@@ -18,8 +19,8 @@ enum class PlantedBug {
   moves_forgotten = 8,    // numbers of members are complete while some are on the move
 };
 
-#ifdef CANOPY_PLANTED_SCRIBE_BUG
-inline constexpr PlantedBug planted_bug{CANOPY_PLANTED_SCRIBE_BUG};
+#ifdef CANOPY_PLANTED_BUGS
+extern const PlantedBug planted_bug;
 #else
 inline constexpr PlantedBug planted_bug = PlantedBug::none;
 #endif

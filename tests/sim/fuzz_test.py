@@ -12,9 +12,12 @@ SEEDS = "1..20" if SANITIZED else "1..200"
 PLANTED_SEEDS = "1..500"
 
 
-def fuzz(*arguments, program="canopy-sim"):
+def fuzz(*arguments, planted_bug=None):
+    program, environment = "canopy-sim", None
+    if planted_bug:
+        program, environment = "canopy-sim-planted", os.environ | {"CANOPY_PLANTED_BUG": planted_bug}
     return subprocess.run([str(BIN / program), "fuzz", *arguments], capture_output=True, text=True,
-                          timeout=550, check=False)
+                          timeout=550, check=False, env=environment)
 
 
 class Fuzz(unittest.TestCase):
@@ -49,12 +52,11 @@ class Fuzz(unittest.TestCase):
             self.assertIn("1..100", result.stderr)
 
     def check_planted(self, name):
-        program = "canopy-sim-" + name
-        result = fuzz("--seeds", PLANTED_SEEDS, "--json", program=program)
+        result = fuzz("--seeds", PLANTED_SEEDS, "--json", planted_bug=name)
         self.assertEqual(result.returncode, 1, f"{name}: not found in seeds {PLANTED_SEEDS}")
         seed = json.loads(result.stdout)["failed_seed"]
         self.assertIn(f"canopy-sim fuzz --seeds {seed}..{seed}", result.stderr)
-        again = fuzz("--seeds", f"{seed}..{seed}", program=program)
+        again = fuzz("--seeds", f"{seed}..{seed}", planted_bug=name)
         self.assertEqual(again.returncode, 1, "the printed command line does not show it again")
 
 
