@@ -203,7 +203,7 @@ void ControlSession::handle(RequestId id, const control::GetRoute& request) {
 }
 
 void ControlSession::handle(RequestId id, const control::GetTree& request) {
-  host_->node.async_tree(to_public(request.group),
+  host_->node.async_tree(to_public(request.group), request.token,
                          ends(id, [id](ControlSession& self, const Tree& tree) {
                            self.send_all(id, to_answers(tree));
                          }));

@@ -40,9 +40,11 @@ class MembersTest(RingCase):
                 self.canopy(self.last, *question, status=1)
                 self.assertIn("access denied", self.complaint)
                 self.canopy(self.first, *question)  # which may manage it
-            self.assertEqual(self.canopy(self.last, "members", group, "--token-file", str(secret)),
-                             "0 members\n")
-            with self.join(self.last, group, "--token-file", str(secret)):
+            token = ("--token-file", str(secret))
+            self.assertEqual(self.canopy(self.last, "members", group, *token), "0 members\n")
+            self.assertIn("0 members", self.canopy(self.last, "tree", group, *token))
+            self.assertEqual(self.complaint, "")
+            with self.join(self.last, group, *token):
                 eventually(lambda: self.canopy(self.last, "members", group) == "1 member\n",
                            "one member")
 

@@ -135,11 +135,12 @@ class Parser {
     command = add("tree", "Draw the whole tree of a group, its members marked with *",
                   [this] { finish_tree(); });
     add_group(command, tree_.group);
+    add_token_option(command, token_file_);
+    command.flag("--dot", tree_.dot, "For Graphviz");
     command.footer(
         "Of each peer: how deep it is below the root, the round trip to its parent and\n"
         "all the way from the root, as far as measured, and whether it is no member but\n"
-        "forwards only.");
-    command.flag("--dot", tree_.dot, "For Graphviz");
+        "forwards only. Who is told of a group that not anyone may join: see members.");
 
     command = add("members", "Count the members of a group", [this] {
       parse_group(members_.group);
@@ -300,6 +301,7 @@ class Parser {
   void finish_tree() {
     parse_group(tree_.group);
     if (arguments_.json && tree_.dot) throw UsageError("tree: give one of --json and --dot");
+    tree_.token = presented_token(token_file_);
     arguments_.command = tree_;
   }
 
