@@ -10,26 +10,11 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
-from canopy_test import Joined  # noqa: E402
-from daemon_case import RingCase, eventually  # noqa: E402
-
-PEERS = 4
+from canopy_case import CanopyCase  # noqa: E402
+from daemon_case import eventually  # noqa: E402
 
 
-class MembersTest(RingCase):
-    @classmethod
-    def start_daemons(cls):
-        cls.ring.start(PEERS)
-
-    def setUp(self):
-        self.first, self.last = self.ring.daemons[0], self.ring.daemons[-1]
-
-    def canopy(self, daemon, *arguments, **options):
-        return self.output_of(self.ring.client(daemon, *arguments), **options)
-
-    def join(self, daemon, *arguments):
-        return Joined(self.ring.client(daemon, "join", *arguments))
-
+class MembersTest(CanopyCase):
     def test_who_may_not_join_is_not_told_of_members(self):
         group = "closed"
         with tempfile.TemporaryDirectory() as folder:

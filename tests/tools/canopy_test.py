@@ -16,9 +16,9 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
-from daemon_case import BIN, DEADLINE_S, Ring, RingCase, eventually  # noqa: E402
+from canopy_case import PEERS, CanopyCase  # noqa: E402
+from daemon_case import BIN, DEADLINE_S, Ring, eventually  # noqa: E402
 
-PEERS = 4
 ID_BITS = 160
 
 
@@ -31,54 +31,7 @@ def resident_bytes(pid):
     return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-class Joined:
-    """A `canopy join` that runs, from the moment that it has joined."""
-
-    def __init__(self, command, **options):
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        **options)
-        # Both ways to say it, for scripts of either kind.
-        said = self.process.stdout if "--json" in command else self.process.stderr
-        ready, _, _ = select.select([said], [], [], DEADLINE_S)
-        self.first_line = said.readline().decode() if ready else ""
-        if "joined" not in self.first_line:
-            self.process.kill()
-            raise AssertionError(f"did not join: {self.first_line!r} {self.process.communicate()}")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.communicate()
-
-    def lines(self):
-        """All that it prints until it ends by itself."""
-        out, self.complaints = self.process.communicate(timeout=DEADLINE_S)
-        return out.decode().splitlines()
-
-    def events(self):
-        return [json.loads(line) for line in self.lines()]
-
-
-class CanopyTest(RingCase):
-    @classmethod
-    def start_daemons(cls):
-        cls.ring.start(PEERS)
-
-    def setUp(self):
-        self.first, self.last = self.ring.daemons[0], self.ring.daemons[-1]
-
-    def canopy(self, daemon, *arguments, **options):
-        return self.output_of(self.ring.client(daemon, *arguments), **options)
-
-    def ask(self, daemon, *arguments, **options):
-        return json.loads(self.canopy(daemon, *arguments, "--json", **options))
-
-    def join(self, daemon, *arguments, **options):
-        return Joined(self.ring.client(daemon, "join", *arguments), **options)
-
+class CanopyTest(CanopyCase):
     def group(self):
         """A group of this test's own."""
         return self.id().rsplit(".", 1)[-1]
