@@ -94,6 +94,14 @@ class CanopyTest(CanopyCase):
         self.canopy(self.first, "tree", "nobodys", status=1)
         self.assertIn("nobodys: no such group", self.complaint)
 
+    def test_a_group_that_is_not_there_is_named(self):
+        for command in (["access"], ["access", "--allow-join", "anyone"], ["delete"], ["members"],
+                        ["members", "--watch"]):
+            self.canopy(self.first, command[0], "nobodys", *command[1:], status=1)
+            self.assertTrue(self.complaint.startswith("canopy: nobodys: no such group"),
+                            (command, self.complaint))
+        self.canopy(self.first, "access", "nobodys", "--allow-join", "token:/nowhere", status=2)
+
     def test_trees_and_groups_show_who_is_where(self):
         group = self.group()
         with self.join(self.first, group), self.join(self.last, group + "@canopy"):
@@ -364,7 +372,8 @@ class CanopyTest(CanopyCase):
             again = self.canopy(self.last, "create", group, "--mode", "ordered")
             self.assertIn("was there already", again)
             self.canopy(self.last, "create", group, status=1)
-            self.assertIn("it is ordered", self.complaint)
+            self.assertTrue(self.complaint.startswith(f"canopy: {group}: "), self.complaint)
+            self.assertIn("it is ordered, for which `--mode ordered` asks", self.complaint)
             key = self.canopy(self.first, "token", str(secret)).strip()
             shown = self.ask(self.last, "access", group)
             self.assertEqual(shown["join"], [key])
@@ -373,7 +382,7 @@ class CanopyTest(CanopyCase):
                           self.canopy(self.last, "access", group))
 
             self.canopy(self.last, "join", group, status=1)
-            self.assertIn("access denied", self.complaint)
+            self.assertRegex(self.complaint, "access denied.*--token-file or CANOPY_TOKEN")
             with self.join(self.last, group, "--count", "1", "--token-file", str(secret),
                            "--json") as joined:
                 self.assertEqual(json.loads(joined.first_line)["mode"], "ordered")
@@ -500,7 +509,22 @@ class CanopyTest(CanopyCase):
                                          r"line 2 was not\n$")
         self.canopy(self.first, "publish", group, "--lines", data=b"a\nb\n" + b"x" * (5 << 20),
                     status=1)
-        self.assertRegex(self.complaint, r"line 3 has more than .*: \d of 2 messages")
+        self.assertRegex(self.complaint, r"line 3 has more than .*: \d of 2 messages that were "
+                                         r"read were published; .*the input from line 3 on was "
+                                         r"not read\n$")
+
+    def test_a_line_that_fails_says_that_the_rest_was_not_read(self):
+        group = self.group()
+        self.canopy(self.first, "create", group)
+        command = self.ring.client(self.first, "publish", group, "--lines")
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as publish:
+            publish.stdin.write(b"one\n" + b"x" * ((1 << 20) + 1) + b"\nthree\n")
+            publish.stdin.flush()  # and may write more
+            self.assertRegex(publish.stderr.read().decode(),
+                             r"^canopy: line 2: .*: [12] of [23] messages that were read were "
+                             r"published; line 2 was not; the input from line [34] on was not "
+                             r"read\n$")
+            self.assertEqual(publish.wait(DEADLINE_S), 1)
 
     def test_an_option_of_the_daemon_without_its_value(self):
         result = subprocess.run([BIN / "canopyd", "--leaf-set"], capture_output=True, text=True,

@@ -177,18 +177,14 @@ class TreeView {
 };
 
 control::Tree ask_for_tree(Context& context, const TreeCommand& command) {
-  try {
+  const control::GetTree question{parse_group(command.group), command.token};
+  return about(command.group, [&] {
     return context.client.ask<control::Tree>(
-        control::GetTree{parse_group(command.group), command.token}, context.deadline(),
-        [](control::Tree& whole, control::Tree part) {
+        question, context.deadline(), [](control::Tree& whole, control::Tree part) {
           whole.nodes.insert(whole.nodes.end(), std::make_move_iterator(part.nodes.begin()),
                              std::make_move_iterator(part.nodes.end()));
         });
-  } catch (const UsageError&) {
-    throw;
-  } catch (const Failure& failure) {
-    throw Failure(fmt::format("{}: {}", command.group, failure.what()), failure);
-  }
+  });
 }
 
 // Peers of which no more than their place is known, for one reason.
