@@ -41,11 +41,13 @@ class Joined:
 
 
 class CanopyCase(RingCase):
-    """A ring of PEERS daemons, asked through the `first` or the `last`."""
+    """A ring of so many daemons, asked through the `first` or the `last`."""
+
+    peers = PEERS
 
     @classmethod
     def start_daemons(cls):
-        cls.ring.start(PEERS)
+        cls.ring.start(cls.peers)
 
     def setUp(self):
         self.first, self.last = self.ring.daemons[0], self.ring.daemons[-1]
