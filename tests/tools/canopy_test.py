@@ -398,6 +398,18 @@ class CanopyTest(CanopyCase):
             self.canopy(self.last, "join", group, status=1)
             self.assertIn("no such group", self.complaint)
 
+    def test_changes_of_access_at_the_same_time_are_all_made(self):
+        group = self.group()
+        self.canopy(self.first, "create", group, "--allow-publish", "nobody",
+                    "--allow-manage", "anyone")
+        with contextlib.ExitStack() as stack:
+            changes = [stack.enter_context(subprocess.Popen(
+                self.ring.client(daemon, "access", group, "--allow-publish", f"peer:{number}"),
+                stdout=subprocess.DEVNULL))
+                       for number, daemon in enumerate(self.ring.daemons)]
+            self.assertEqual([change.wait(DEADLINE_S) for change in changes], [0] * PEERS)
+        self.assertEqual(len(self.ask(self.first, "access", group)["publish"]), PEERS)
+
     def test_ctrl_c_leaves(self):
         group = self.group()
         with self.join(self.last, group) as joined:
