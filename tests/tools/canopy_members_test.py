@@ -49,6 +49,20 @@ class MembersTest(CanopyCase):
         for member in members:
             member.__exit__()
 
+    def test_a_ring_is_walked_again_until_the_dead_are_known_to_be_so(self):
+        others = self.ring.daemons[1:]
+        for daemon in others:
+            os.kill(daemon.process.pid, signal.SIGSTOP)
+        try:
+            self.canopy(self.first, "ring", "--timeout", "0.2", status=1)
+            self.assertIn("not all peers could be found in time", self.complaint)
+            ring = json.loads(self.canopy(self.first, "ring", "--json"))
+            self.assertEqual([peer["name"] for peer in ring["peers"]], [self.first.name])
+        finally:
+            for daemon in others:
+                os.kill(daemon.process.pid, signal.SIGCONT)
+        eventually(self.ring.is_complete, "one ring again")
+
 
 if __name__ == "__main__":
     unittest.main()
