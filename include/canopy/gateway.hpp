@@ -58,6 +58,12 @@ struct GatewayQueue {
   std::map<std::string, std::string> attributes = {};  // as CreateQueue takes them
 };
 
+// A file with a token for the bridges of a group.
+struct BridgeTokenFile {
+  std::optional<GroupName> group = {};  // none: of all that have no file of their own
+  std::string file = {};
+};
+
 // Ranges are those that `canopyd --help` tells of its options of these names.
 struct GatewayOptions {
   // HOST:PORT; port 0 lets the system choose.
@@ -72,8 +78,9 @@ struct GatewayOptions {
   std::string default_account = "000000000000";
   std::string default_region = "us-east-1";
 
-  // With a token, which bridges show where a group's access list asks for one.
-  std::string bridge_token_file = {};
+  // What bridges show where a group's access list asks for a token: one file for each of
+  // some groups, and one for all others.
+  std::vector<BridgeTokenFile> bridge_token_files = {};
 
   // PEM files for TLS; both or none.
   std::string certificate_file = {};
@@ -118,7 +125,7 @@ class Gateway {
   // Why not everything is served at the moment (a full disk); empty: all is well.
   std::string problem() const;
 
-  // Reads the credentials, and the token of bridges, anew. Throws StartError if they cannot be
+  // Reads the credentials, and the tokens of bridges, anew. Throws StartError if they cannot be
   // used: those before stay in force.
   void reload_credentials();
 

@@ -72,6 +72,7 @@ struct TreeNode {
   std::vector<std::size_t> children;  // in the order of their adoption
   bool member = false;
   bool answered = false;  // false: nothing is known but its place
+  bool denied = false;    // it has not told, as the access list that it has forbids it
   // To its parent, as it was measured last; none if it was not yet.
   std::optional<std::chrono::microseconds> round_trip;
 };

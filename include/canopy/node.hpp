@@ -265,13 +265,17 @@ class Node {
     return detail::initiate<Route>(std::forward<Token>(token), &detail::NodeRef::route, ref_, key);
   }
 
-  // The group's whole tree, read from the root down. Who may ask: see
-  // async_member_count. Completion: void(error_code, Tree). bad_name, denied,
-  // no_such_group, timed_out.
+  // The group's whole tree, read from the root down. Who may ask, and `secret`: see
+  // async_member_count. Completion: void(error_code, Tree). bad_name, denied (by the root; by
+  // others: TreeNode::denied), no_such_group, timed_out.
+  template <class Token>
+  auto async_tree(GroupName group, std::string secret, Token&& token) {
+    return detail::initiate<Tree>(std::forward<Token>(token), &detail::NodeRef::tree, ref_,
+                                  std::move(group), std::move(secret));
+  }
   template <class Token>
   auto async_tree(GroupName group, Token&& token) {
-    return detail::initiate<Tree>(std::forward<Token>(token), &detail::NodeRef::tree, ref_,
-                                  std::move(group));
+    return async_tree(std::move(group), std::string(), std::forward<Token>(token));
   }
 
   // How many members the group has. Who asks need not be one, but must be allowed to join,

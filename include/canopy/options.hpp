@@ -19,20 +19,21 @@ enum class Profile : std::uint8_t { lan, wan };
 struct Tuning {
   using Time = std::optional<std::chrono::microseconds>;
 
-  Time leaf_heartbeat;  // to a neighbour on the ring, which answers with a lease
+  Time leaf_heartbeat = {};  // to a neighbour on the ring, which answers with a lease
   // That it grants: at least leaf_heartbeat and probe_timeout together.
-  Time lease;
-  Time probe_timeout;  // of a peer that is asked whether it lives
-  std::optional<unsigned> probe_retries;
-  Time parent_heartbeat;                             // from a parent in a tree to its child
-  std::optional<unsigned> parent_heartbeats_missed;  // then the parent is lost
-  Time child_refresh;                                // from a child to its parent
-  Time child_expiry;                                 // of a child that does not
-  Time request_timeout;                              // of create, publish, anycast and the like
-  std::optional<unsigned> root_replicas;             // peers that know a group, its root included
+  Time lease = {};
+  Time probe_timeout = {};  // of a peer that is asked whether it lives
+  std::optional<unsigned> probe_retries = {};
+  Time parent_heartbeat = {};                             // from a parent in a tree to its child
+  std::optional<unsigned> parent_heartbeats_missed = {};  // then the parent is lost
+  Time child_refresh = {};                                // from a child to its parent
+  Time child_expiry = {};                                 // of a child that does not
+  Time request_timeout = {};                   // of create, publish, anycast and the like
+  std::optional<unsigned> root_replicas = {};  // peers that know a group, its root included
   // Children over all groups; a node with more moves some below siblings. 0: any number.
-  std::optional<std::uint32_t> children_max;
-  std::optional<bool> path_collapse;  // a node that is no member and has one child leaves the tree
+  std::optional<std::uint32_t> children_max = {};
+  // A node that is no member and has one child leaves the tree.
+  std::optional<bool> path_collapse = {};
 };
 
 struct NodeOptions {

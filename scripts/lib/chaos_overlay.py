@@ -119,6 +119,7 @@ class Chaos:
         self.ring = HostedRing(options.bin, folder, self.network)
         self.members, self.publishers = [], []
         self.injector = None
+        self.begun = time.monotonic()
         self.load = threading.Thread(target=self.keep_looking, daemon=True)
         self.load_goes_on = True
         self.broken = []
@@ -452,11 +453,13 @@ def inside(options):
         print(f"chaos: {failure}", file=sys.stderr)
         return STATUS_BROKEN
     finally:
-        chaos.progress.show("daemons end", now=True)
-        chaos.stop()
-        chaos.progress.end()
-    if options.keep:
-        chaos.dump(options.folder)
+        try:
+            chaos.progress.show("daemons end", now=True)
+            chaos.stop()
+            chaos.progress.end()
+        finally:
+            if options.keep:
+                chaos.dump(options.folder)
     if options.json:
         print(json.dumps(figures))
     else:

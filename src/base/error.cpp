@@ -26,7 +26,8 @@ const char* text_of(errc error) noexcept {
     case errc::version: return "the other side speaks no common protocol version";
     case errc::limit: return "a configured limit is reached";
     case errc::denied:
-      return "access denied: neither this peer nor a token that was given has the right";
+      return "access denied: neither this peer nor a token that was given has the right: give one "
+             "that has it (canopy: --token-file or CANOPY_TOKEN)";
     case errc::cancelled: return "cancelled";
     case errc::lost_root: return "the group's root went away before it acknowledged";
     case errc::busy: return "the same operation is under way already; wait for it";

@@ -72,6 +72,13 @@ errc to_errc(queue::ErrorCode code) {
   }
 }
 
+// Why a bridge is no member, in BridgeInfo's words.
+std::string problem_of(const error_code& error) {
+  if (error != errc::denied) return error ? error.message() : "";
+  return "access denied: the group lets not everybody join: give canopyd a token that may, by "
+         "--bridge-token-file";
+}
+
 // Whether the same can be taken in a while.
 bool passes(queue::ErrorCode code) {
   return code == queue::ErrorCode::service_unavailable ||
@@ -241,9 +248,9 @@ void Bridges::list(Completion<std::vector<BridgeInfo>> done) {
 
 // --- Which there are ---
 
-void Bridges::set_token(std::string token) {
+void Bridges::set_tokens(node::BridgeTokens tokens) {
   const std::lock_guard lock(mutex_);
-  token_ = std::move(token);
+  tokens_ = std::move(tokens);
 }
 
 void Bridges::resume(const std::vector<queue::Bridge>& known) {
@@ -324,7 +331,7 @@ void Bridges::later(const BridgePtr& bridge, std::chrono::milliseconds pause,
 
 void Bridges::join(const BridgePtr& bridge) {
   JoinOptions options = join_options();
-  options.token = token_;
+  options.token = tokens_.of(bridge->group);
   node_.join(bridge->group, options,
              bound(bridge, [](Bridges& self, const BridgePtr& one, error_code error,
                               Subscription subscription) {
@@ -334,7 +341,7 @@ void Bridges::join(const BridgePtr& bridge) {
 
 void Bridges::joined(const BridgePtr& bridge, error_code error, Subscription subscription) {
   bridge->joined = !error;
-  bridge->problem = error ? error.message() : "";
+  bridge->problem = problem_of(error);
   for (const auto& operation : std::exchange(bridge->waiting, {}))
     operation->complete({}, info(*bridge));
   if (error == errc::shutting_down) return;  // the node is gone
@@ -365,10 +372,10 @@ void Bridges::received(const BridgePtr& bridge, error_code error, std::vector<Ev
   }
   if (error) {
     bridge->joined = false;
-    bridge->problem = error.message();
+    bridge->problem = problem_of(error);
     if (log_.allow())
       log::warn("the bridge from {} to {} has lost its group: {}", bridge->shown_group,
-                bridge->name.queue.name, error.message());
+                bridge->name.queue.name, bridge->problem);
   }
   if (bridge->received.empty() && bridge->lost == 0) return go_on(bridge);
   send(bridge);

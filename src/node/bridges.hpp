@@ -31,6 +31,7 @@
 #include "gateway/queue_url.hpp"
 #include "gateway/service.hpp"
 #include "net/log_limit.hpp"
+#include "node/bridge_tokens.hpp"
 #include "node/operation.hpp"
 #include "queue/actions.hpp"
 
@@ -44,8 +45,8 @@ class Bridges : public std::enable_shared_from_this<Bridges> {
           gateway::Place place, std::string cluster);
   ~Bridges();
 
-  // What they show from the next join on; empty: nothing.
-  void set_token(std::string token);
+  // What they show from the next join on.
+  void set_tokens(node::BridgeTokens tokens);
   // Those that there were before this process.
   void resume(const std::vector<queue::Bridge>& known);
 
@@ -96,7 +97,7 @@ class Bridges : public std::enable_shared_from_this<Bridges> {
 
   mutable std::mutex mutex_;
   gateway::Service* service_;  // none: stopped
-  std::string token_;
+  node::BridgeTokens tokens_;
   std::map<queue::BridgeName, BridgePtr> bridges_;
   BridgeCounts counted_;
   net::LogLimit log_;

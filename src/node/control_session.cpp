@@ -56,13 +56,15 @@ control::Failure publish_failure(const error_code& error, const PublishResult& r
 control::Failure create_failure(const error_code& error, const CreateResult& result) {
   control::Failure failure = to_answer(error);
   if (error == errc::denied)
-    failure.text = "access denied: the group's root lets others create groups (--group-creators)";
+    failure.text =
+        "access denied: the group's root lets others create groups (its --group-creators): give a "
+        "token that may, by --token-file or CANOPY_TOKEN";
   if (error == errc::version)
     failure.text =
         "the group's root is of an earlier version, without access lists: anyone may "
         "join and publish to the group, which is there now";
   if (error == errc::mode_conflict)
-    failure.text += fmt::format(": it is {}", to_string(result.mode));
+    failure.text += fmt::format(": it is {0}, for which `--mode {0}` asks", to_string(result.mode));
   return failure;
 }
 
@@ -203,7 +205,7 @@ void ControlSession::handle(RequestId id, const control::GetRoute& request) {
 }
 
 void ControlSession::handle(RequestId id, const control::GetTree& request) {
-  host_->node.async_tree(to_public(request.group),
+  host_->node.async_tree(to_public(request.group), request.token,
                          ends(id, [id](ControlSession& self, const Tree& tree) {
                            self.send_all(id, to_answers(tree));
                          }));

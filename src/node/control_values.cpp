@@ -52,6 +52,7 @@ control::TreeNode to_answer(const TreeNode& node) {
   if (node.parent) out.parent = static_cast<std::uint32_t>(*node.parent);
   out.member = node.member;
   out.answered = node.answered;
+  out.denied = node.denied;
   if (node.round_trip) out.round_trip_us = static_cast<std::uint32_t>(node.round_trip->count());
   return out;
 }

@@ -140,20 +140,20 @@ class Daemon {
 
   // By the settings: the gateway itself goes on another thread.
   bool reloads() const {
-    const GatewayOptions& values = settings_.gateway.values;
-    return settings_.gateway.listen &&
-           !(values.credentials_file.empty() && values.bridge_token_file.empty());
+    const GatewaySettings& gateway = settings_.gateway;
+    return gateway.listen &&
+           !(gateway.values.credentials_file.empty() && gateway.bridge_token_files.empty());
   }
 
   void reload() {
     if (stopping_) return;
     try {
       gateway_->reload_credentials();
-      const GatewayOptions& values = settings_.gateway.values;
-      if (!values.credentials_file.empty())
-        log::info("the credentials in {} are in force", values.credentials_file);
-      if (!values.bridge_token_file.empty())
-        log::info("the token in {} is in force", values.bridge_token_file);
+      const GatewaySettings& gateway = settings_.gateway;
+      if (!gateway.values.credentials_file.empty())
+        log::info("the credentials in {} are in force", gateway.values.credentials_file);
+      for (const std::string& file : gateway.bridge_token_files)
+        log::info("the token of bridges in {} is in force", file);
     } catch (const std::exception& problem) {
       log::error("{}: those read before stay in force", problem.what());
     }

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "node/access_text.hpp"
 #include "node/control_path.hpp"
+#include "node/overlay_config.hpp"
 
 namespace canopy::node {
 namespace {
@@ -141,10 +142,8 @@ void declare_tuning(OptionTable& table, DaemonSettings& settings) {
   table.add("pastry.probe-retries", pastry.probe_retries, "before a silent peer is held for dead")
       .range(0, 10)
       .in_profile("wan", wan_pastry.probe_retries);
-  table.check([&pastry]() -> std::optional<std::string> {
-    if (pastry.lease >= pastry.heartbeat_interval + pastry.probe_timeout) return std::nullopt;
-    return "pastry.lease must be at least pastry.heartbeat and pastry.probe-timeout together: "
-           "it would run out before it is renewed";
+  table.check([&pastry] {
+    return lease_problem(pastry, {"pastry.lease", "pastry.heartbeat", "pastry.probe-timeout"});
   });
   table.heading("scribe", "Trees");
   table.add("scribe.heartbeat", scribe.heartbeat_interval, "between a parent's signs of life")

@@ -103,7 +103,8 @@ void GatewayCore::build_bridges(boost::asio::any_io_executor executor) {
   bridges_ = std::make_shared<Bridges>(NodeRef(node_, executor), executor, *queues_,
                                        gateway::Place{options_.default_region, account, url()},
                                        node_->identity().cluster);
-  bridges_->set_token(node::read_bridge_token(options_));
+  bridges_->set_tokens(
+      node::read_bridge_tokens(options_.bridge_token_files, node_->identity().cluster));
   const auto known = ask(*queues_, account, queue::ListBridges{});
   if (known.has_error()) throw StartError("the bridges cannot be read: " + known.error().message);
   bridges_->resume(std::get<queue::ListBridgesResult>(*known).bridges);
@@ -137,9 +138,10 @@ bool GatewayCore::durable() const { return !node_->data_directory().empty(); }
 
 void GatewayCore::reload_credentials() {
   try {
-    std::string token = node::read_bridge_token(options_);
+    node::BridgeTokens tokens =
+        node::read_bridge_tokens(options_.bridge_token_files, node_->identity().cluster);
     server_->set_credentials(node::read_credentials(options_));
-    bridges_->set_token(std::move(token));
+    bridges_->set_tokens(std::move(tokens));
   } catch (const std::exception& error) {
     throw StartError(error.what());
   }

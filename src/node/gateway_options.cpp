@@ -8,7 +8,7 @@
 #include <canopy/options.hpp>
 
 #include "base/option_value.hpp"
-#include "node/access_text.hpp"
+#include "node/bridge_tokens.hpp"
 #include "node/gateway_settings.hpp"
 
 namespace canopy::node {
@@ -74,13 +74,6 @@ gateway::Credentials read_credentials(const GatewayOptions& options) {
   return gateway::Credentials::load(options.credentials_file, options.default_account);
 }
 
-std::string read_bridge_token(const GatewayOptions& options) {
-  if (options.bridge_token_file.empty()) return {};
-  TokenText read = read_token(options.bridge_token_file);
-  if (!read.problem.empty()) throw StartError("the token of bridges: " + read.problem);
-  return std::move(read.token);
-}
-
 std::string problem_with(const GatewayOptions& options) {
   GatewaySettings settings;
   OptionTable table("canopyd");
@@ -95,10 +88,10 @@ std::string problem_with(const GatewayOptions& options) {
   return fmt::format("{}", fmt::join(table.problems(), "; "));
 }
 
-std::string problem_with_files(const GatewayOptions& options) {
+std::string problem_with_files(const GatewayOptions& options, const std::string& cluster) {
   try {
     read_credentials(options);
-    read_bridge_token(options);
+    read_bridge_tokens(options.bridge_token_files, cluster);
     gateway::check_tls(to_http_options(options));
     return {};
   } catch (const std::exception& error) {

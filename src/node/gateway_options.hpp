@@ -16,8 +16,9 @@ namespace canopy::node {
 // In canopyd's words, which has the same ranges; empty: nothing. Does not look at
 // files.
 std::string problem_with(const GatewayOptions& options);
-// Likewise: what is wrong with the files that they name, which it reads.
-std::string problem_with_files(const GatewayOptions& options);
+// Likewise: what is wrong with the files that they name, which it reads. `cluster`: the
+// node's.
+std::string problem_with_files(const GatewayOptions& options, const std::string& cluster);
 
 // Of options that have no problem.
 queue::Limits to_limits(const GatewayOptions& options);
@@ -25,7 +26,5 @@ gateway::HttpOptions to_http_options(const GatewayOptions& options);
 gateway::FrontOptions to_front_options(const GatewayOptions& options);
 // From the file or the environment. Throws std::runtime_error.
 gateway::Credentials read_credentials(const GatewayOptions& options);
-// Empty: none is to be shown. Throws StartError.
-std::string read_bridge_token(const GatewayOptions& options);
 
 }  // namespace canopy::node

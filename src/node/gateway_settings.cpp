@@ -9,6 +9,7 @@
 #include "base/assert.hpp"
 #include "base/option_value.hpp"
 #include "gateway/queue_url.hpp"
+#include "node/bridge_tokens.hpp"
 #include "node/gateway_options.hpp"
 #include "queue/attributes.hpp"
 #include "queue/message_checks.hpp"
@@ -35,6 +36,11 @@ std::optional<std::string> check_region(const std::string& text) {
 std::optional<std::string> check_file(const std::string& path) {
   if (!path.empty()) return std::nullopt;
   return "give a file, or leave the option out";
+}
+
+std::optional<std::string> check_bridge_token_file(const std::string& text) {
+  if (parse_bridge_token_file(text)) return std::nullopt;
+  return "give a file for all groups, or GROUP=FILE, with NAME or NAME@CREATOR for the group";
 }
 
 std::optional<std::string> check_queue(const std::string& text) {
@@ -87,10 +93,12 @@ void declare_gateway(OptionTable& table, GatewaySettings& settings) {
       .value_name("FILE")
       .check(check_file);
   table
-      .add("bridge-token-file", settings.values.bridge_token_file,
-           "token that bridges show where a group lets not everybody join; read anew at SIGHUP")
-      .value_name("FILE")
-      .check(check_file);
+      .add("bridge-token-file", settings.bridge_token_files,
+           "token that bridges show where a group lets not everybody join, of all groups or, as "
+           "GROUP=FILE, of one; read anew at SIGHUP; several are separated by ; in the environment")
+      .value_name("[GROUP=]FILE")
+      .separated_by(";")
+      .check(check_bridge_token_file);
   table.add("allow-anonymous", settings.values.allow_anonymous,
             "accept unsigned requests and unknown keys, unverified");
   table.add("account", settings.values.default_account, "account of requests that name none")
@@ -219,6 +227,8 @@ GatewayOptions to_gateway_options(const GatewaySettings& settings) {
   options.listen = format_endpoint(settings.listen.value());
   for (const std::string& text : settings.queues)
     options.queues.push_back(parse_queue(text).value());
+  for (const std::string& text : settings.bridge_token_files)
+    options.bridge_token_files.push_back(parse_bridge_token_file(text).value());
   return options;
 }
 

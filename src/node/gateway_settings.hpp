@@ -15,9 +15,10 @@
 namespace canopy::node {
 
 struct GatewaySettings {
-  std::optional<Endpoint> listen;   // none: no gateway
-  std::vector<std::string> queues;  // "NAME ATTRIBUTE=VALUE ..."
-  GatewayOptions values;            // what is bound as it is
+  std::optional<Endpoint> listen;               // none: no gateway
+  std::vector<std::string> queues;              // "NAME ATTRIBUTE=VALUE ..."
+  std::vector<std::string> bridge_token_files;  // "FILE" or "GROUP=FILE"
+  GatewayOptions values;                        // what is bound as it is
 };
 
 // The settings must outlive the table.

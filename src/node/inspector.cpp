@@ -45,10 +45,12 @@ void Inspector::route(const Id& key, std::shared_ptr<Operation<Route>> done) {
       });
 }
 
-void Inspector::tree(const wire::GroupName& group, const std::shared_ptr<Operation<Tree>>& done) {
+void Inspector::tree(const wire::GroupName& group, scribe::TokenKey key,
+                     const std::shared_ptr<Operation<Tree>>& done) {
   std::erase_if(tree_walks_, [](const auto& walk) { return walk.expired(); });
   if (tree_walks_.size() >= tree_walks_max) return done->fail(errc::limit);
-  auto walk = std::make_shared<TreeWalk>(peer_.scribe(), env_, group, limits_.walk_peers_max, done);
+  auto walk = std::make_shared<TreeWalk>(peer_.scribe(), env_, group, std::move(key),
+                                         limits_.walk_peers_max, done);
   tree_walks_.push_back(walk);
   peer_.pastry().trace(scribe::group_id(group, Id::bits), limits_.trace_time_max,
                        [this, walk, done](const boost::system::result<wire::Peers>& hops) {

@@ -27,7 +27,8 @@ class Inspector {
 
   void ring(std::shared_ptr<Operation<Ring>> done);
   void route(const Id& key, std::shared_ptr<Operation<Route>> done);
-  void tree(const wire::GroupName& group, const std::shared_ptr<Operation<Tree>>& done);
+  void tree(const wire::GroupName& group, scribe::TokenKey key,
+            const std::shared_ptr<Operation<Tree>>& done);
 
   void collect_peers(std::vector<PeerRef>& in_use);
 

@@ -164,10 +164,11 @@ void NodeRef::route(Key key, Completion<Route> done) const {
            [key](node::Overlay& overlay, const auto& operation) { overlay.route(key, operation); });
 }
 
-void NodeRef::tree(GroupName group, Completion<Tree> done) const {
+void NodeRef::tree(GroupName group, std::string secret, Completion<Tree> done) const {
   start_on(core_, executor_, std::move(done), 0,
-           [group = std::move(group)](node::Overlay& overlay, const auto& operation) {
-             overlay.tree(group, operation);
+           [group = std::move(group), secret = std::move(secret)](node::Overlay& overlay,
+                                                                  const auto& operation) {
+             overlay.tree(group, secret, operation);
            });
 }
 

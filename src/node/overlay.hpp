@@ -105,7 +105,8 @@ class Overlay final : private wire::Env,
   void status(const std::shared_ptr<Operation<NodeStatus>>& done);
   void ring(std::shared_ptr<Operation<Ring>> done);
   void route(const Key& key, std::shared_ptr<Operation<Route>> done);
-  void tree(const GroupName& group, std::shared_ptr<Operation<Tree>> done);
+  void tree(const GroupName& group, const std::string& secret,
+            const std::shared_ptr<Operation<Tree>>& done);
   void member_count(const GroupName& group, const std::string& secret,
                     const std::shared_ptr<Operation<MemberCount>>& done);
   void groups(const std::shared_ptr<Operation<std::vector<GroupInfo>>>& done);

@@ -49,6 +49,13 @@ scribe::OverlayConfig overlay_config(const NodeOptions& options) {
   return config;
 }
 
+std::optional<std::string> lease_problem(const pastry::Config& ring, const LeaseNames& names) {
+  if (ring.lease >= ring.heartbeat_interval + ring.probe_timeout) return std::nullopt;
+  return fmt::format(
+      "{} must be at least {} and {} together: it would run out before it is renewed", names.lease,
+      names.heartbeat, names.probe_timeout);
+}
+
 std::string problem_with(const NodeOptions& options) {
   if (!is_valid_name(options.name))
     return fmt::format("the node's name '{}' cannot be used: give 1 to 255 bytes of printable text",
@@ -71,11 +78,8 @@ std::string problem_with(const NodeOptions& options) {
   for (const std::string& address : options.join)
     if (auto endpoint = parse_endpoint(address); !endpoint || endpoint->port == 0)
       return fmt::format("cannot join through '{}': give HOST:PORT", address);
-  const pastry::Config ring = overlay_config(options).pastry;
-  if (ring.lease < ring.heartbeat_interval + ring.probe_timeout)
-    return "tuning.lease must be at least tuning.leaf_heartbeat and tuning.probe_timeout together: "
-           "it would run out before it is renewed";
-  return {};
+  constexpr LeaseNames names{"tuning.lease", "tuning.leaf_heartbeat", "tuning.probe_timeout"};
+  return lease_problem(overlay_config(options).pastry, names).value_or("");
 }
 
 }  // namespace canopy::node

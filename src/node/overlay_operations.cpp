@@ -228,10 +228,11 @@ void Overlay::route(const Key& key, std::shared_ptr<Operation<Route>> done) {
   after_input();
 }
 
-void Overlay::tree(const GroupName& group, std::shared_ptr<Operation<Tree>> done) {
+void Overlay::tree(const GroupName& group, const std::string& secret,
+                   const std::shared_ptr<Operation<Tree>>& done) {
   const wire::GroupName name = full_name(group);
   if (refuse(done, &name)) return;
-  inspector_.tree(name, done);
+  inspector_.tree(name, token_key(secret), done);
   after_input();
 }
 

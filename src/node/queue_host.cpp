@@ -25,11 +25,6 @@ constexpr milliseconds recovery_pause{1000};
 // Of one batch: the store takes it whole, and the answers wait for it.
 constexpr std::size_t batch_commands_max = 4'096;
 
-queue::Error unavailable() {
-  return {queue::ErrorCode::service_unavailable,
-          "The service cannot do this at the moment. Try again."};
-}
-
 template <typename T, typename... Ts>
 constexpr bool is_one_of = (std::is_same_v<T, Ts> || ...);
 
@@ -200,6 +195,14 @@ void QueueHost::refuse(const CallPtr& call) {
   if (!call) return;
   ++counters_.refused;
   call->done(unavailable());
+}
+
+// With the reason, which /health tells as well.
+queue::Error QueueHost::unavailable() const {
+  const std::string why = problem();
+  return {queue::ErrorCode::service_unavailable,
+          fmt::format("The service cannot do this at the moment{}{}. Try again.",
+                      why.empty() ? "" : ": ", why)};
 }
 
 // --- queue::Host ---

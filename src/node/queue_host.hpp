@@ -127,6 +127,7 @@ class QueueHost final : public store::LogEvents, private queue::Host {
   bool refuses(const queue::Command& command) const;
   CallPtr forget(queue::Token token);
   void refuse(const CallPtr& call);
+  queue::Error unavailable() const;
   void settle_refused();
 
   void apply_persisted();

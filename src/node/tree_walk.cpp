@@ -9,10 +9,11 @@
 namespace canopy::node {
 
 TreeWalk::TreeWalk(scribe::Scribe& scribe, wire::Env& env, const wire::GroupName& group,
-                   std::size_t nodes_max, std::shared_ptr<Done> done)
+                   scribe::TokenKey key, std::size_t nodes_max, std::shared_ptr<Done> done)
     : scribe_(scribe),
       env_(env),
       group_(scribe::group_id(group, Id::bits)),
+      key_(std::move(key)),
       nodes_max_(nodes_max),
       done_(std::move(done)) {
   tree_.group = to_group_name(group);
@@ -43,7 +44,7 @@ void TreeWalk::ask_more() {
   while (next_ < peers_.size() && asked_ < asked_max) {
     const std::size_t index = next_++;
     ++asked_;
-    scribe_.tree(group_, peers_[index],
+    scribe_.tree(group_, peers_[index], key_,
                  [self = shared_from_this(), index](boost::system::error_code error,
                                                     const wire::TreeReply& reply) {
                    self->answered(index, error, reply);
@@ -60,6 +61,7 @@ void TreeWalk::answered(std::size_t index, boost::system::error_code error,
     return done_->fail(error ? error : make_error_code(errc::no_such_group));
   if (error) {
     tree_.complete = false;
+    tree_.nodes[index].denied = error == errc::denied;
   } else {
     TreeNode& node = tree_.nodes[index];
     node.answered = true;

@@ -1,8 +1,8 @@
 // Reads a group's whole tree: finds the root by a traced route to the group's
 // id, then asks every node for its place, level by level, several at a time.
 //
-// A node that does not answer stays in the tree as such; its subtree is not
-// seen. Keeps itself alive by the questions under way. On the overlay's thread.
+// A node that does not answer, or may not tell, stays in the tree as such; its
+// subtree is not seen. Keeps itself alive by the questions under way. On the overlay's thread.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,9 @@ class TreeWalk : public std::enable_shared_from_this<TreeWalk> {
  public:
   using Done = Operation<Tree>;
 
+  // `key`: of a token that lets it look; null: this node may, or is a member.
   TreeWalk(scribe::Scribe& scribe, wire::Env& env, const wire::GroupName& group,
-           std::size_t nodes_max, std::shared_ptr<Done> done);
+           scribe::TokenKey key, std::size_t nodes_max, std::shared_ptr<Done> done);
   void start(PeerRef root);
 
   void collect_peers(std::vector<PeerRef>& in_use) const;
@@ -38,6 +39,7 @@ class TreeWalk : public std::enable_shared_from_this<TreeWalk> {
   scribe::Scribe& scribe_;
   wire::Env& env_;
   const Id group_;
+  const scribe::TokenKey key_;
   const std::size_t nodes_max_;
   const std::shared_ptr<Done> done_;
   Tree tree_;

@@ -44,10 +44,15 @@ void Requests::create(const wire::GroupName& name, wire::GroupMode mode, wire::A
   ask(message.nonce, Creation{message, std::move(done)});
 }
 
-// A member shows what it was let in by.
-void Requests::tree(const Id& group, PeerRef peer, TreeCompletion done) {
+// What lets this node look: without a token, what it became a member by.
+wire::ProofRef Requests::pass(const Id& group, const TokenKey& key) {
+  wire::ProofRef proof = core_.access.prove(group, wire::Right::join, key);
   const Group* known = core_.find(group);
-  look({0, group, core_.self, false, known ? known->proof() : nullptr}, peer, std::move(done));
+  return proof || !known ? proof : known->proof();
+}
+
+void Requests::tree(const Id& group, PeerRef peer, const TokenKey& key, TreeCompletion done) {
+  look({0, group, core_.self, false, pass(group, key)}, peer, std::move(done));
 }
 
 void Requests::members(const wire::GroupName& name, const TokenKey& key,
@@ -56,10 +61,7 @@ void Requests::members(const wire::GroupName& name, const TokenKey& key,
     return core_.upcalls.call([done = std::move(done)] { done(errc::bad_name, {}); });
   }
   const Id id = group_id(name, core_.pastry.config().id_bits);
-  wire::ProofRef proof = core_.access.prove(id, wire::Right::join, key);
-  const Group* known = core_.find(id);
-  if (!proof && known) proof = known->proof();
-  look({0, id, core_.self, true, std::move(proof)}, {},
+  look({0, id, core_.self, true, pass(id, key)}, {},
        [done = std::move(done)](boost::system::error_code error, const wire::TreeReply& reply) {
          done(error, {reply.below.members, reply.below.complete});
        });

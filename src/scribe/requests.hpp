@@ -27,7 +27,7 @@ class Requests {
   // `access`: the list that it is to have; null: everybody may everything.
   void create(const wire::GroupName& name, wire::GroupMode mode, wire::AccessRef access,
               const TokenKey& key, CreateCompletion done);
-  void tree(const Id& group, PeerRef peer, TreeCompletion done);
+  void tree(const Id& group, PeerRef peer, const TokenKey& key, TreeCompletion done);
   void members(const wire::GroupName& name, const TokenKey& key, MemberCountCompletion done);
 
   // --- Questions of others; at the root, `create` is for it to decide ---
@@ -60,6 +60,7 @@ class Requests {
   };
 
   bool acceptable(errc& error) const;
+  wire::ProofRef pass(const Id& group, const TokenKey& key);
   void look(const wire::TreeRequest& message, PeerRef peer, TreeCompletion done);
   void ask(std::uint32_t nonce, std::variant<Creation, Look> what);
   void send(Pending& pending);

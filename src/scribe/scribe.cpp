@@ -248,8 +248,8 @@ void Scribe::decline(const wire::MessageId& request) {
   parts_->tell_later();
 }
 
-void Scribe::tree(const Id& group, PeerRef peer, TreeCompletion done) {
-  parts_->requests.tree(group, peer, std::move(done));
+void Scribe::tree(const Id& group, PeerRef peer, const TokenKey& key, TreeCompletion done) {
+  parts_->requests.tree(group, peer, key, std::move(done));
   parts_->tell_later();
 }
 

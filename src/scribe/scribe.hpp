@@ -100,8 +100,9 @@ class Scribe final : public pastry::Application {
   void reply(const wire::MessageId& request, std::uint32_t status, Buffer body, Completion done);
   void decline(const wire::MessageId& request);
 
-  // One node's place in the tree: of the root (peer empty) or of this peer.
-  void tree(const Id& group, PeerRef peer, TreeCompletion done);
+  // One node's place in the tree: of the root (peer empty) or of this peer. `key` as for
+  // members().
+  void tree(const Id& group, PeerRef peer, const TokenKey& key, TreeCompletion done);
   // Hands root states over and tells children to look for another parent, but
   // serves them until they have moved: departed() turns true then, or after
   // Config::departure_timeout. Pastry's goodbye comes after that.

@@ -312,6 +312,7 @@ RocksStore::~RocksStore() {
 }
 
 result<std::optional<std::string>> RocksStore::get(std::string_view key) const {
+  problem_.clear();
   std::string value;
   rocksdb::Status status = db_->Get({}, slice(key), &value);
   if (status.IsNotFound()) return std::optional<std::string>();
@@ -323,6 +324,7 @@ result<std::optional<std::string>> RocksStore::get(std::string_view key) const {
 }
 
 std::unique_ptr<Cursor> RocksStore::range(std::string_view first, std::string_view last) const {
+  problem_.clear();
   return std::make_unique<RocksCursor>(*db_, first, last, problem_);
 }
 

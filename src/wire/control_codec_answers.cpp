@@ -79,6 +79,7 @@ struct AnswerDecoder : detail::Decoder {
       if (node.has_parent()) added.parent = node.parent();
       added.member = node.member();
       added.answered = node.answered();
+      added.denied = node.denied();
       if (node.has_round_trip_us()) added.round_trip_us = node.round_trip_us();
     }
     return out;
@@ -255,6 +256,7 @@ class AnswerWriter {
       if (node.parent) added.set_parent(*node.parent);
       added.set_member(node.member);
       added.set_answered(node.answered);
+      added.set_denied(node.denied);
       if (node.round_trip_us) added.set_round_trip_us(*node.round_trip_us);
     }
     return Buffer();

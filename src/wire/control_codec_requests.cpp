@@ -48,7 +48,13 @@ class RequestWriter {
   Result operator()(const Cancel&) { return out_.mutable_cancel(), Buffer(); }
   Result operator()(const Shutdown&) { return out_.mutable_shutdown(), Buffer(); }
   Result operator()(const GetRoute& in) { return out_.set_route(bytes_of(in.key)), Buffer(); }
-  Result operator()(const GetTree& in) { return put(*out_.mutable_tree(), in.group), Buffer(); }
+  Result operator()(const GetTree& in) {
+    pb::GetTree& out = *out_.mutable_tree();
+    out.set_name(in.group.name);
+    out.set_creator(in.group.creator);
+    out.set_token(in.token);
+    return Buffer();
+  }
   Result operator()(const Create& in) {
     pb::Create& out = *out_.mutable_create();
     out.set_name(in.group.name);
@@ -155,7 +161,9 @@ Decoded<RequestEnvelope> decode_request(const Frame& frame) {
     case pb::Request::kRing: out.request = GetRing{}; break;
     case pb::Request::kGroups: out.request = GetGroups{}; break;
     case pb::Request::kRoute: out.request = GetRoute{decoder.id(in.route())}; break;
-    case pb::Request::kTree: out.request = GetTree{Decoder::group_name(in.tree())}; break;
+    case pb::Request::kTree:
+      out.request = GetTree{{in.tree().name(), in.tree().creator()}, in.tree().token()};
+      break;
     case pb::Request::kCreate:
       out.request = Create{{in.create().name(), in.create().creator()},
                            decoder.mode(in.create().mode()),

@@ -40,6 +40,7 @@ struct GetRoute {
 };
 struct GetTree {
   GroupName group;
+  std::string token = {};
   friend bool operator==(const GetTree&, const GetTree&) = default;
 };
 struct GetMembers {
@@ -242,6 +243,7 @@ struct TreeNode {
   bool member = false;
   bool answered = false;
   std::optional<std::uint32_t> round_trip_us;  // to its parent, where known
+  bool denied = false;                         // it has answered that it may not tell
   friend bool operator==(const TreeNode&, const TreeNode&) = default;
 };
 

@@ -100,6 +100,7 @@ TEST_F(NodeTest, AccessListsSayWhoJoinsPublishesAndManages) {
   EXPECT_EQ(error_of(second.async_member_count({"g", ""}, use_future)), errc::denied);
   EXPECT_EQ(error_of(second.async_tree({"g", ""}, use_future)), errc::denied);
   EXPECT_EQ(wait(second.async_member_count({"g", ""}, secret, use_future)).members, 0U);
+  EXPECT_TRUE(wait(second.async_tree({"g", ""}, secret, use_future)).complete);
   EXPECT_EQ(wait(first.async_member_count({"g", ""}, use_future)).members, 0U);
   JoinOptions with_token;
   with_token.token = secret;

@@ -135,6 +135,8 @@ TEST_F(QueueServiceTest, HoldsAsMuchInMemoryAsItMay) {
   int sent = 0;
   while (sent < 1'000 && send("q", body)->outcome().has_value()) ++sent;
   EXPECT_NEAR(sent, (1 << 20) / 10'000, 5);
+  EXPECT_NE(send("q", body)->outcome().error().message.find(": queues in memory hold all"),
+            std::string::npos);
   const auto received = receive("q", 0);
   const auto& messages =
       std::get<queue::ReceiveMessageResult>(received->outcome().value()).messages;

@@ -371,30 +371,78 @@ TEST(Pastry, DeadPeersAreNotBroughtBackByHearsay) {
   }
 }
 
-TEST(Pastry, MessagesToAJoinerAreHeldUntilItIsActive) {
+// A ring of 20, and one who joins at `key`: known to the others, but not active before
+// admit(), as its last leaf probe stays unanswered.
+class PastryJoinerTest : public ::testing::Test {
+ protected:
+  PastryJoinerTest() {
+    network.grow(20);
+    joiner = &network.add_at(key, "joiner");
+    const PeerRef silent = network.ring()[0]->pastry->self();
+    network.censor = [this, silent](PeerRef from, PeerRef to, const wire::Message& message) {
+      return !open_ && from == silent && to == joiner->pastry->self() &&
+             std::holds_alternative<wire::LeafProbe>(message);
+    };
+    joiner->pastry->join({silent});
+    network.run_for(std::chrono::milliseconds(800));
+    EXPECT_FALSE(joiner->pastry->active());
+  }
+
+  void route(std::size_t from, wire::RoutedBody body) {
+    network.ring()[from]->pastry->route(key, std::move(body));
+    network.run_for(std::chrono::milliseconds(100));
+  }
+  void admit() {
+    open_ = true;
+    ASSERT_TRUE(
+        network.run_until([this] { return joiner->pastry->active(); }, std::chrono::seconds(3)));
+    network.run_for(std::chrono::milliseconds(200));  // its neighbours grant their leases
+  }
+
   TestNetwork network{Config{}, 13};
-  network.grow(20);
   const Id key = Id::hash_of("held");
-  TestNode& joiner = network.add_at(key, "joiner");
-  // The joiner's last leaf probe stays unanswered until the message is there.
-  const PeerRef silent = network.ring()[0]->pastry->self();
-  bool open = false;
-  network.censor = [&](PeerRef from, PeerRef to, const wire::Message& message) {
-    return !open && from == silent && to == joiner.pastry->self() &&
-           std::holds_alternative<wire::LeafProbe>(message);
-  };
-  joiner.pastry->join({silent});
-  network.run_for(std::chrono::milliseconds(800));
-  ASSERT_FALSE(joiner.pastry->active());
-  network.ring()[1]->pastry->route(key, body());
-  network.run_for(std::chrono::milliseconds(200));
-  EXPECT_EQ(joiner.pastry->counters().held, 1U);
+  TestNode* joiner = nullptr;
+
+ private:
+  bool open_ = false;
+};
+
+TEST_F(PastryJoinerTest, MessagesAreHeldUntilItIsActive) {
+  route(1, body());
+  EXPECT_EQ(joiner->pastry->counters().held, 1U);
   EXPECT_EQ(deliveries(network), 0U);
-  open = true;
-  ASSERT_TRUE(network.run_until([&] { return joiner.pastry->active(); }, std::chrono::seconds(3)));
-  network.run_for(std::chrono::milliseconds(200));  // its neighbours grant their leases
-  EXPECT_EQ(joiner.seen.delivered.size(), 1U);
+  admit();
+  EXPECT_EQ(joiner->seen.delivered.size(), 1U);
   EXPECT_EQ(deliveries(network), 1U);
+}
+
+TEST_F(PastryJoinerTest, WhoAskedToBeAMemberIsAskedInBeforeWhatCameEarlierIsToldOn) {
+  std::vector<PeerRef> asked;
+  const auto ask_in = [&](std::size_t from) {
+    wire::GroupJoin join;
+    join.group = key;
+    join.child = network.ring()[from]->pastry->self();
+    asked.push_back(join.child);
+    route(from, join);
+  };
+  route(1, body(200));
+  ask_in(2);
+  route(3, body(201));
+  ask_in(4);
+  EXPECT_EQ(joiner->pastry->counters().held, 4U);
+  admit();
+  std::vector<PeerRef> children;
+  std::vector<std::uint8_t> others;
+  for (const wire::Routed& message : joiner->seen.delivered) {
+    if (const auto* join = std::get_if<wire::GroupJoin>(message.body.get())) {
+      EXPECT_TRUE(others.empty());
+      children.push_back(join->child);
+    } else {
+      others.push_back(std::get<wire::OpaqueBody>(*message.body).kind);
+    }
+  }
+  EXPECT_EQ(children, asked);
+  EXPECT_EQ(others, (std::vector<std::uint8_t>{200, 201}));
 }
 
 TEST(Pastry, RouteTraceNamesEveryHop) {

@@ -320,14 +320,19 @@ TEST_P(MemberCountsTest, WhoMayNotJoinAClosedGroupIsToldNothing) {
   EXPECT_EQ(net.members(refs[5], prices, std::make_shared<const SigningKey>(sha256("x"))).first,
             errc::denied);
   EXPECT_EQ(net.members(refs[5], prices, key).second.members, 2u);
-  // Nor who is in its tree.
-  std::optional<boost::system::error_code> seen;
-  net[refs[5]].scribe().tree(group, {}, [&](auto error, const wire::TreeReply& reply) {
-    seen = error;
-    EXPECT_TRUE(reply.children.empty());
-  });
-  EXPECT_TRUE(net.run_until([&] { return seen.has_value(); }, 5s));
-  EXPECT_EQ(seen, errc::denied);
+  // Nor who is in its tree, by whichever of its peers.
+  for (const PeerRef at : {root(), refs[1], refs[3]}) {
+    for (const bool by_token : {false, true}) {
+      std::optional<boost::system::error_code> seen;
+      net[refs[5]].scribe().tree(group, at == root() ? PeerRef{} : at, by_token ? key : nullptr,
+                                 [&](auto error, const wire::TreeReply& reply) {
+                                   seen = error;
+                                   EXPECT_EQ(reply.in_tree, by_token);
+                                 });
+      EXPECT_TRUE(net.run_until([&] { return seen.has_value(); }, 5s));
+      EXPECT_EQ(seen, by_token ? boost::system::error_code() : errc::denied);
+    }
+  }
 }
 
 // --- Presence ---

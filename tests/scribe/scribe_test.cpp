@@ -264,7 +264,7 @@ TEST_F(ScribeTest, ATreeCanBeLookedAtNodeByNode) {
     const PeerRef at = to_see.back();
     to_see.pop_back();
     bool done = false;
-    net[refs[30]].scribe().tree(group, at, [&](auto error, const wire::TreeReply& reply) {
+    net[refs[30]].scribe().tree(group, at, {}, [&](auto error, const wire::TreeReply& reply) {
       EXPECT_FALSE(error);
       EXPECT_TRUE(reply.in_tree);
       EXPECT_EQ(reply.root, !at);
@@ -285,12 +285,12 @@ TEST_F(ScribeTest, TreesOfUnknownGroupsAndDeadPeersAreErrors) {
     result = error;
     done = true;
   };
-  net[refs[0]].scribe().tree(group, {}, note);
+  net[refs[0]].scribe().tree(group, {}, {}, note);
   ASSERT_TRUE(net.run_until([&] { return done; }, 10s));
   EXPECT_EQ(result, errc::no_such_group);
   net.kill(refs[1]);
   done = false;
-  net[refs[0]].scribe().tree(group, refs[1], note);
+  net[refs[0]].scribe().tree(group, refs[1], {}, note);
   ASSERT_TRUE(net.run_until([&] { return done; }, 10s));
   EXPECT_TRUE(result == errc::unreachable || result == errc::timed_out);
 }

@@ -303,6 +303,8 @@ TEST_F(RocksStoreTest, NamesTheFileThatIsDamagedWhenItIsRead) {
   EXPECT_TRUE(walk->error());
   EXPECT_NE(store_->problem().find(largest.filename().string()), std::string::npos)
       << store_->problem();
+  EXPECT_TRUE(store_->get("key0"));
+  EXPECT_EQ(store_->problem(), "") << "what was read last is whole";
 }
 
 TEST_F(RocksStoreTest, AnUnfinishedOneIsMadeAnew) {

@@ -9,11 +9,14 @@ import sys
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 SOURCE = pathlib.Path(os.environ["CANOPY_SOURCE_DIR"])
 BIN = pathlib.Path(os.environ["CANOPY_BIN_DIR"])
 sys.path.insert(0, str(SOURCE / "scripts/lib"))
 
+import chaos_overlay  # noqa: E402
+from chaos_load import Event  # noqa: E402
 from chaos_verdict import covers  # noqa: E402
 
 NOT_ALLOWED = 77
@@ -106,6 +109,34 @@ class GapTest(unittest.TestCase):
         places = [(2, 4), (2, 5), (2, 900), (3, 1), (3, 2)]
         self.assertEqual([place for place in places if covers(gap, (3, 2), place)],
                          [(2, 5), (2, 900), (3, 1)])
+
+
+class Unjudged(chaos_overlay.Chaos):
+    """A run with one event, of which the verdict cannot be told."""
+
+    def __init__(self, options, _folder):
+        session = mock.Mock(events={"prices": [Event(12.5, "joined", {"group": "prices"})]})
+        self.options, self.progress, self.begun = options, mock.Mock(), 10
+        self.members = [mock.Mock(daemon=mock.Mock(), sessions=[session])]
+        self.members[0].daemon.name = "d1"
+        self.publishers = []
+
+    def run(self):
+        raise ZeroDivisionError
+
+    def stop(self):
+        pass
+
+
+class KeepTest(unittest.TestCase):
+    def test_events_are_kept_though_the_verdict_fails(self):
+        with tempfile.TemporaryDirectory(prefix="canopy-test-") as folder, \
+                mock.patch.object(chaos_overlay, "Chaos", Unjudged):
+            options = mock.Mock(folder=pathlib.Path(folder), keep=True, tries=False)
+            with self.assertRaises(ZeroDivisionError):
+                chaos_overlay.inside(options)
+            kept = (options.folder / "events.jsonl").read_text(encoding="utf-8")
+        self.assertEqual(json.loads(kept), [2.5, "d1", 0, "prices", "joined", {"group": "prices"}])
 
 
 def main():

@@ -3,6 +3,7 @@
 import base64
 import json
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -10,7 +11,8 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
-from daemon_case import DEADLINE_S, DaemonCase, eventually, start  # noqa: E402
+from daemon_case import (BIN, DEADLINE_S, DaemonCase, add_daemon, eventually,  # noqa: E402
+                         start)
 
 ACCOUNT = "000000000000"
 NOTHING = {"duplicates": 0, "late": 0, "unseen": 0, "lost": 0, "refused": 0, "encoded": 0,
@@ -199,6 +201,75 @@ class BridgeTest(DaemonCase):
                     self.assertIn("start canopyd with --gateway 127.0.0.1:9324", result.stderr)
             finally:
                 self.assertEqual(ring.stop(), [])
+
+
+class TokenTest(DaemonCase):
+    """A token for the bridges of the group `prices`, and one for all others."""
+
+    @classmethod
+    def start_daemons(cls):
+        cls.files = {name: pathlib.Path(cls.folder.name) / name for name in ("common", "prices")}
+        for file in cls.files.values():
+            cls.write_token(file)
+        cls.daemon = add_daemon(cls.ring, (
+            "--gateway", "127.0.0.1:0", "--bridge-token-file", str(cls.files["common"]),
+            "--bridge-token-file", f"prices={cls.files['prices']}"))
+
+    @staticmethod
+    def write_token(file):
+        with file.open("wb") as out:
+            subprocess.run([BIN / "canopy", "token"], stdout=out, check=True, timeout=DEADLINE_S)
+
+    def setUp(self):
+        eventually(lambda: self.ask("status")["state"] == "active", "an active node")
+
+    def bridged(self, group, file):
+        """A bridge from a group that is closed to whoever has not this token."""
+        self.output("create", group, "--allow-join", f"token:{file}")
+        self.output("queue", "create", group)
+        self.addCleanup(self.output, "queue", "rm", group)
+        return self.ask("bridge", "add", group, group)
+
+    def is_joined(self, group):
+        return next(bridge["joined"] for bridge in self.ask("bridge", "list")["bridges"]
+                    if bridge["group"] == group)
+
+    def test_sighup_reads_the_tokens_of_a_group_and_of_all_others_anew(self):
+        self.assertTrue(self.bridged("news", self.files["common"])["joined"])
+        wanted = pathlib.Path(self.folder.name) / "wanted"
+        self.write_token(wanted)
+        refused = self.bridged("prices", wanted)
+        self.assertFalse(refused["joined"])
+        self.assertIn("--bridge-token-file", refused["problem"])
+        self.assertFalse(self.bridged("sports", wanted)["joined"])
+
+        self.reload("prices", wanted.read_bytes())
+        eventually(lambda: self.is_joined("prices"), "the bridge to join by its group's token")
+        self.assertFalse(self.is_joined("sports"))
+        self.reload("common", wanted.read_bytes())
+        eventually(lambda: self.is_joined("sports"), "the bridge to join by the common token")
+
+        self.reload("common", b"")
+        eventually(lambda: "stay in force" in self.daemon.log.read_text(encoding="utf-8"),
+                   "a complaint")
+
+    def reload(self, name, token):
+        self.files[name].write_bytes(token)
+        self.daemon.process.send_signal(signal.SIGHUP)
+
+    def test_files_that_cannot_be_used_are_told(self):
+        token = str(self.files["common"])
+        for files, status, text in ((["prices="], 2, "GROUP=FILE"),
+                                    ([token, token], 1, "two tokens for all groups"),
+                                    ([f"g={token}", f"g@canopy={token}"], 1, "the group g"),
+                                    (["g=/nowhere"], 1, "/nowhere"),
+                                    ([token, f"g={token}"], 0, "")):
+            options = [word for file in files for word in ("--bridge-token-file", file)]
+            result = subprocess.run([BIN / "canopyd", "--gateway", "127.0.0.1:0", *options,
+                                     "--check-config"], capture_output=True, text=True,
+                                    timeout=DEADLINE_S, check=False)
+            self.assertEqual(result.returncode, status, result)
+            self.assertIn(text, result.stderr)
 
 
 if __name__ == "__main__":

@@ -10,26 +10,11 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
-from canopy_test import Joined  # noqa: E402
-from daemon_case import RingCase, eventually  # noqa: E402
-
-PEERS = 4
+from canopy_case import CanopyCase  # noqa: E402
+from daemon_case import eventually  # noqa: E402
 
 
-class MembersTest(RingCase):
-    @classmethod
-    def start_daemons(cls):
-        cls.ring.start(PEERS)
-
-    def setUp(self):
-        self.first, self.last = self.ring.daemons[0], self.ring.daemons[-1]
-
-    def canopy(self, daemon, *arguments, **options):
-        return self.output_of(self.ring.client(daemon, *arguments), **options)
-
-    def join(self, daemon, *arguments):
-        return Joined(self.ring.client(daemon, "join", *arguments))
-
+class MembersTest(CanopyCase):
     def test_who_may_not_join_is_not_told_of_members(self):
         group = "closed"
         with tempfile.TemporaryDirectory() as folder:
@@ -40,9 +25,11 @@ class MembersTest(RingCase):
                 self.canopy(self.last, *question, status=1)
                 self.assertIn("access denied", self.complaint)
                 self.canopy(self.first, *question)  # which may manage it
-            self.assertEqual(self.canopy(self.last, "members", group, "--token-file", str(secret)),
-                             "0 members\n")
-            with self.join(self.last, group, "--token-file", str(secret)):
+            token = ("--token-file", str(secret))
+            self.assertEqual(self.canopy(self.last, "members", group, *token), "0 members\n")
+            self.assertIn("0 members", self.canopy(self.last, "tree", group, *token))
+            self.assertEqual(self.complaint, "")
+            with self.join(self.last, group, *token):
                 eventually(lambda: self.canopy(self.last, "members", group) == "1 member\n",
                            "one member")
 
@@ -61,6 +48,20 @@ class MembersTest(RingCase):
             os.kill(silent.process.pid, signal.SIGCONT)
         for member in members:
             member.__exit__()
+
+    def test_a_ring_is_walked_again_until_the_dead_are_known_to_be_so(self):
+        others = self.ring.daemons[1:]
+        for daemon in others:
+            os.kill(daemon.process.pid, signal.SIGSTOP)
+        try:
+            self.canopy(self.first, "ring", "--timeout", "0.2", status=1)
+            self.assertIn("not all peers could be found in time", self.complaint)
+            ring = json.loads(self.canopy(self.first, "ring", "--json"))
+            self.assertEqual([peer["name"] for peer in ring["peers"]], [self.first.name])
+        finally:
+            for daemon in others:
+                os.kill(daemon.process.pid, signal.SIGCONT)
+        eventually(self.ring.is_complete, "one ring again")
 
 
 if __name__ == "__main__":

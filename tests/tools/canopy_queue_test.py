@@ -83,7 +83,19 @@ class QueueTest(DaemonCase):
         url = self.url_of(self.created())
         self.queue("send", url, "hello")
         self.assertEqual(self.queue("receive", url, "--delete"), "hello\n")
+        self.assertEqual(self.complaint, "")
         self.assertIn("MaximumMessageSize", self.queue("stats", url))
+        port = url.split("/")[2].rsplit(":", 1)[1]
+        self.queue("stats", url.replace("127.0.0.1", "localhost"))
+        self.assertEqual(self.complaint, "")
+        for host in ("127.0.0.1:1", f"elsewhere:{port}", "sqs.us-east-1.amazonaws.com"):
+            other = f"http://{host}/{url.split('/', 3)[3]}"
+            self.queue("send", other, "hello")
+            self.assertEqual(self.complaint, f"canopy: note: {host} is not asked: a queue of this "
+                                             f"daemon's gateway, 127.0.0.1:{port}, is meant\n")
+            self.queue("send", other + "_no", "hello", status=1)
+            self.assertIn("is no queue of this daemon, which is asked whatever host",
+                          self.complaint)
 
     def test_stats_show_attributes(self):
         name = self.created("", "--attribute", "VisibilityTimeout=77", "--attribute",

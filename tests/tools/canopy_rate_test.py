@@ -79,8 +79,9 @@ class GivenUpTest(RateCase):
                 member = self.joined(group, "--timeout", "4")
                 self.publish(group, LINES, "--timeout", "1", status=1)
                 self.assertRegex(self.complaint,
-                                 r"^canopy: line 2: .*: 1 of \d+ messages were published; "
-                                 r"lines 2-\d+ were not\n$")
+                                 r"^canopy: line 2: .*: 1 of (\d+) messages that were read were "
+                                 r"published; lines 2-\1 were not; the input from line \d+ on was "
+                                 r"not read\n$")
                 self.assertEqual(self.texts(member), ["line 1"])
 
 

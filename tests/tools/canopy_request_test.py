@@ -14,7 +14,8 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
-from daemon_case import DEADLINE_S, RingCase, eventually  # noqa: E402
+from canopy_case import CanopyCase  # noqa: E402
+from daemon_case import DEADLINE_S, eventually  # noqa: E402
 
 PEERS = 3
 
@@ -58,17 +59,13 @@ class Running:
         return out.decode().splitlines()
 
 
-class RequestTest(RingCase):
-    @classmethod
-    def start_daemons(cls):
-        cls.ring.start(PEERS)
+class RequestTest(CanopyCase):
+    peers = PEERS
 
     def setUp(self):
-        self.first, self.second, self.last = self.ring.daemons
+        super().setUp()
+        self.second = self.ring.daemons[1]
         self.group = self.id().rsplit(".", 1)[-1]
-
-    def canopy(self, daemon, *arguments, **options):
-        return self.output_of(self.ring.client(daemon, *arguments), **options)
 
     def objects(self, daemon, *arguments, **options):
         return [json.loads(line)
@@ -217,6 +214,12 @@ class RequestTest(RingCase):
             self.assertEqual((end["members"], end["complete"]), (PEERS, True))
             self.request("load", "--all", "--replies", "4", status=1)
             self.assertIn("3 of 4 replies", self.complaint)
+
+    def test_who_may_not_join_cannot_reply(self):
+        self.canopy(self.first, "create", self.group, "--allow-join", "peer:peer-1")
+        self.canopy(self.second, "reply", self.group, "x", status=1)
+        self.assertTrue(self.complaint.startswith(f"canopy: {self.group}: access denied"),
+                        self.complaint)
 
     def test_who_has_no_reply_says_so(self):
         self.request("x", status=1)

@@ -16,9 +16,9 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
-from daemon_case import BIN, DEADLINE_S, Ring, RingCase, eventually  # noqa: E402
+from canopy_case import PEERS, CanopyCase  # noqa: E402
+from daemon_case import BIN, DEADLINE_S, Ring, eventually  # noqa: E402
 
-PEERS = 4
 ID_BITS = 160
 
 
@@ -31,54 +31,7 @@ def resident_bytes(pid):
     return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-class Joined:
-    """A `canopy join` that runs, from the moment that it has joined."""
-
-    def __init__(self, command, **options):
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        **options)
-        # Both ways to say it, for scripts of either kind.
-        said = self.process.stdout if "--json" in command else self.process.stderr
-        ready, _, _ = select.select([said], [], [], DEADLINE_S)
-        self.first_line = said.readline().decode() if ready else ""
-        if "joined" not in self.first_line:
-            self.process.kill()
-            raise AssertionError(f"did not join: {self.first_line!r} {self.process.communicate()}")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.communicate()
-
-    def lines(self):
-        """All that it prints until it ends by itself."""
-        out, self.complaints = self.process.communicate(timeout=DEADLINE_S)
-        return out.decode().splitlines()
-
-    def events(self):
-        return [json.loads(line) for line in self.lines()]
-
-
-class CanopyTest(RingCase):
-    @classmethod
-    def start_daemons(cls):
-        cls.ring.start(PEERS)
-
-    def setUp(self):
-        self.first, self.last = self.ring.daemons[0], self.ring.daemons[-1]
-
-    def canopy(self, daemon, *arguments, **options):
-        return self.output_of(self.ring.client(daemon, *arguments), **options)
-
-    def ask(self, daemon, *arguments, **options):
-        return json.loads(self.canopy(daemon, *arguments, "--json", **options))
-
-    def join(self, daemon, *arguments, **options):
-        return Joined(self.ring.client(daemon, "join", *arguments), **options)
-
+class CanopyTest(CanopyCase):
     def group(self):
         """A group of this test's own."""
         return self.id().rsplit(".", 1)[-1]
@@ -140,6 +93,14 @@ class CanopyTest(RingCase):
     def test_a_tree_that_is_not_there_is_named(self):
         self.canopy(self.first, "tree", "nobodys", status=1)
         self.assertIn("nobodys: no such group", self.complaint)
+
+    def test_a_group_that_is_not_there_is_named(self):
+        for command in (["access"], ["access", "--allow-join", "anyone"], ["delete"], ["members"],
+                        ["members", "--watch"]):
+            self.canopy(self.first, command[0], "nobodys", *command[1:], status=1)
+            self.assertTrue(self.complaint.startswith("canopy: nobodys: no such group"),
+                            (command, self.complaint))
+        self.canopy(self.first, "access", "nobodys", "--allow-join", "token:/nowhere", status=2)
 
     def test_trees_and_groups_show_who_is_where(self):
         group = self.group()
@@ -411,7 +372,8 @@ class CanopyTest(RingCase):
             again = self.canopy(self.last, "create", group, "--mode", "ordered")
             self.assertIn("was there already", again)
             self.canopy(self.last, "create", group, status=1)
-            self.assertIn("it is ordered", self.complaint)
+            self.assertTrue(self.complaint.startswith(f"canopy: {group}: "), self.complaint)
+            self.assertIn("it is ordered, for which `--mode ordered` asks", self.complaint)
             key = self.canopy(self.first, "token", str(secret)).strip()
             shown = self.ask(self.last, "access", group)
             self.assertEqual(shown["join"], [key])
@@ -420,7 +382,7 @@ class CanopyTest(RingCase):
                           self.canopy(self.last, "access", group))
 
             self.canopy(self.last, "join", group, status=1)
-            self.assertIn("access denied", self.complaint)
+            self.assertRegex(self.complaint, "access denied.*--token-file or CANOPY_TOKEN")
             with self.join(self.last, group, "--count", "1", "--token-file", str(secret),
                            "--json") as joined:
                 self.assertEqual(json.loads(joined.first_line)["mode"], "ordered")
@@ -435,6 +397,18 @@ class CanopyTest(RingCase):
             self.assertIn("deleted", self.canopy(self.first, "delete", group))
             self.canopy(self.last, "join", group, status=1)
             self.assertIn("no such group", self.complaint)
+
+    def test_changes_of_access_at_the_same_time_are_all_made(self):
+        group = self.group()
+        self.canopy(self.first, "create", group, "--allow-publish", "nobody",
+                    "--allow-manage", "anyone")
+        with contextlib.ExitStack() as stack:
+            changes = [stack.enter_context(subprocess.Popen(
+                self.ring.client(daemon, "access", group, "--allow-publish", f"peer:{number}"),
+                stdout=subprocess.DEVNULL))
+                       for number, daemon in enumerate(self.ring.daemons)]
+            self.assertEqual([change.wait(DEADLINE_S) for change in changes], [0] * PEERS)
+        self.assertEqual(len(self.ask(self.first, "access", group)["publish"]), PEERS)
 
     def test_ctrl_c_leaves(self):
         group = self.group()
@@ -547,7 +521,22 @@ class CanopyTest(RingCase):
                                          r"line 2 was not\n$")
         self.canopy(self.first, "publish", group, "--lines", data=b"a\nb\n" + b"x" * (5 << 20),
                     status=1)
-        self.assertRegex(self.complaint, r"line 3 has more than .*: \d of 2 messages")
+        self.assertRegex(self.complaint, r"line 3 has more than .*: \d of 2 messages that were "
+                                         r"read were published; .*the input from line 3 on was "
+                                         r"not read\n$")
+
+    def test_a_line_that_fails_says_that_the_rest_was_not_read(self):
+        group = self.group()
+        self.canopy(self.first, "create", group)
+        command = self.ring.client(self.first, "publish", group, "--lines")
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as publish:
+            publish.stdin.write(b"one\n" + b"x" * ((1 << 20) + 1) + b"\nthree\n")
+            publish.stdin.flush()  # and may write more
+            self.assertRegex(publish.stderr.read().decode(),
+                             r"^canopy: line 2: .*: [12] of [23] messages that were read were "
+                             r"published; line 2 was not; the input from line [34] on was not "
+                             r"read\n$")
+            self.assertEqual(publish.wait(DEADLINE_S), 1)
 
     def test_an_option_of_the_daemon_without_its_value(self):
         result = subprocess.run([BIN / "canopyd", "--leaf-set"], capture_output=True, text=True,

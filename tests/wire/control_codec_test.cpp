@@ -95,7 +95,8 @@ TEST(ControlCodec, requests_come_back_as_they_were) {
   comes_back(GetRing{});
   comes_back(GetGroups{});
   comes_back(GetRoute{Id::hash_of("key")});
-  comes_back(GetTree{prices});
+  comes_back(GetTree{prices, {}});
+  comes_back(GetTree{prices, "secret"});
   comes_back(Create{prices});
   comes_back(Create{prices, GroupMode::ordered});
   comes_back(Create{prices, GroupMode::ordered, some_rights(), "a token"});
@@ -155,7 +156,9 @@ TEST(ControlCodec, answers_come_back_as_they_were) {
   comes_back(Route{Id::hash_of("key"), alpha, {beta}});
   comes_back(Tree{prices,
                   Id::hash_of("pricesnode-17"),
-                  {{alpha, std::nullopt, false, true, std::nullopt}, {beta, 0, true, false, 1234}},
+                  {{alpha, std::nullopt, false, true, std::nullopt},
+                   {beta, 0, true, false, 1234},
+                   {beta, 1, false, false, {}, true}},
                   true});
   comes_back(Groups{{{prices, Id::hash_of("x"), true, false, true, alpha, 2, 3, 4}}});
   comes_back(Groups{{{prices, Id::hash_of("x"), false, true, true, std::nullopt, 0, 0, 0}}});

@@ -128,7 +128,9 @@ int run(Context& context, const CreateCommand& command) {
     command.access.apply(list);
     request.access = to_rights(list);
   }
-  const auto done = context.client.ask<control::Done>(request, context.deadline());
+  const auto done = about(command.group, [&] {
+    return context.client.ask<control::Done>(request, context.deadline());
+  });
   if (group.creator.empty()) group.creator = cluster;
   const Id id = id_of(group);
   if (context.json) {
@@ -153,20 +155,22 @@ int run(Context& context, const CreateCommand& command) {
 int run(Context& context, const AccessCommand& command) {
   const std::string cluster = cluster_name(context);
   const wire::GroupName group = group_of(context, command.group);
-  if (command.changes.empty()) {
-    show(context,
-         context.client.ask<control::Access>(control::GetAccess{group}, context.deadline()),
-         cluster);
-  } else {
-    show(context, change(context, command, group), cluster);
-  }
+  const auto access = about(command.group, [&] {
+    return command.changes.empty()
+               ? context.client.ask<control::Access>(control::GetAccess{group}, context.deadline())
+               : change(context, command, group);
+  });
+  show(context, access, cluster);
   return 0;
 }
 
 int run(Context& context, const DeleteCommand& command) {
   const std::string cluster = cluster_name(context);
   const wire::GroupName group = group_of(context, command.group);
-  context.client.ask<control::Done>(control::DeleteGroup{group, command.token}, context.deadline());
+  about(command.group, [&] {
+    return context.client.ask<control::Done>(control::DeleteGroup{group, command.token},
+                                             context.deadline());
+  });
   if (context.json) {
     json::object object;
     put_group(object, group);

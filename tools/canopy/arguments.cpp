@@ -135,11 +135,12 @@ class Parser {
     command = add("tree", "Draw the whole tree of a group, its members marked with *",
                   [this] { finish_tree(); });
     add_group(command, tree_.group);
+    add_token_option(command, token_file_);
+    command.flag("--dot", tree_.dot, "For Graphviz");
     command.footer(
         "Of each peer: how deep it is below the root, the round trip to its parent and\n"
         "all the way from the root, as far as measured, and whether it is no member but\n"
-        "forwards only.");
-    command.flag("--dot", tree_.dot, "For Graphviz");
+        "forwards only. Who is told of a group that not anyone may join: see members.");
 
     command = add("members", "Count the members of a group", [this] {
       parse_group(members_.group);
@@ -235,8 +236,9 @@ class Parser {
         "\n"
         "--lines has up to 32 lines under way. What is too much for the root (canopyd\n"
         "--limit-publish-messages) is slowed down and sent again, in its order, until none has\n"
-        "been taken for --timeout (30 s). Whatever ends it early, it says which lines were not\n"
-        "published, and which may have been; the status is 1.\n"
+        "been taken for --timeout (30 s). Whatever ends it early, it says which of the lines that\n"
+        "it has read were not published, which may have been, and from which line on nothing\n"
+        "was read; the status is 1.\n"
         "\n"
         "--to-one sends it to one member only: the nearest in the group's tree whose queue has\n"
         "room, so that several share the work when the nearest is busy. The status is 1 if nobody\n"
@@ -300,6 +302,7 @@ class Parser {
   void finish_tree() {
     parse_group(tree_.group);
     if (arguments_.json && tree_.dot) throw UsageError("tree: give one of --json and --dot");
+    tree_.token = presented_token(token_file_);
     arguments_.command = tree_;
   }
 

@@ -56,6 +56,7 @@ struct GroupsCommand {};
 struct TreeCommand {
   std::string group;
   bool dot = false;
+  std::string token = {};
 };
 struct MembersCommand {
   std::string group;

@@ -76,6 +76,7 @@ int run(Context& context, const BridgeAdd& command) {
     print_json(to_json(bridge));
   else
     print_line(fmt::format("bridged {} to {}", command.group, bridge.queue_url));
+  tell_of_another_host(command.queue, bridge.queue_url);
   if (!bridge.joined)
     complain(fmt::format("the daemon is no member of {} yet, and goes on trying: {}", command.group,
                          state_of(bridge)));

@@ -78,19 +78,23 @@ template <class T>
 T Client::ask(wire::control::Request request, Deadline deadline,
               const std::function<void(T& whole, T part)>& append) {
   std::optional<T> whole;
+  std::optional<Failure> failure;  // not thrown from within: the channel would read no more
   bool done = false;
-  start(std::move(request), [&](wire::control::Answer answer, bool more) {
-    throw_if_failure(answer);
+  const std::uint64_t id = start(std::move(request), [&](wire::control::Answer answer, bool more) {
     done = !more;
     if (T* part = std::get_if<T>(&answer)) {
       if (whole)
         append(*whole, std::move(*part));
       else
         whole = std::move(*part);
+    } else if (const auto* refusal = std::get_if<wire::control::Failure>(&answer)) {
+      failure.emplace(refusal->text, refusal->error);
     }
   });
-  if (!run([&] { return done; }, deadline))
-    throw Failure("no answer in time: try a longer --timeout");
+  const bool in_time = run([&] { return done; }, deadline);
+  handlers_.erase(id);
+  if (!in_time) throw Failure("no answer in time: try a longer --timeout");
+  if (failure) throw Failure(*failure);
   if (!whole) throw Failure("the daemon gave another answer than expected: is it of this version?");
   return std::move(*whole);
 }

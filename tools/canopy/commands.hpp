@@ -4,9 +4,13 @@
 #pragma once
 
 #include <optional>
+#include <string>
+
+#include <fmt/format.h>
 
 #include "canopy/arguments.hpp"
 #include "canopy/client.hpp"
+#include "canopy/failure.hpp"
 
 namespace canopy::tools {
 
@@ -44,5 +48,17 @@ std::string cluster_name(Context& context);
 // The group that a command line names, its creator filled in.
 wire::GroupName group_of(Context& context, const std::string& text);
 Id id_of(const wire::GroupName& group);
+
+// What `ask` returns; a failure of it names the group.
+template <class Ask>
+auto about(const std::string& group, const Ask& ask) {
+  try {
+    return ask();
+  } catch (const UsageError&) {
+    throw;
+  } catch (const Failure& failure) {
+    throw Failure(fmt::format("{}: {}", group, failure.what()), failure);
+  }
+}
 
 }  // namespace canopy::tools

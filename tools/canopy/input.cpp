@@ -7,6 +7,7 @@
 
 #include <boost/asio/post.hpp>
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "canopy/failure.hpp"
@@ -61,6 +62,13 @@ void LineReader::resume() {
   if (!hand_over_lines()) return;
   if (!ended_) return wait();
   if (!std::exchange(told_end_, true)) end_();
+}
+
+bool LineReader::at_end() {
+  if (begin_ < buffer_.size()) return false;
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  if (!ended_ && ::poll(&input, 1, 0) > 0) ended_ = !read_chunk(buffer_);
+  return ended_;
 }
 
 void LineReader::wait() {

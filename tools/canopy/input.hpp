@@ -26,6 +26,9 @@ class LineReader {
 
   void resume();
 
+  // Whether all has been handed over. Looks, and waits for nothing.
+  bool at_end();
+
  private:
   void wait();
   void read();

@@ -46,11 +46,13 @@ void LineTally::refused(std::uint64_t line) {
   refused_.insert(line);
 }
 
-std::string LineTally::text() const {
-  std::string text = fmt::format("{} of {} messages were published", published_, sent_);
+std::string LineTally::text(bool all) const {
+  std::string text = fmt::format("{} of {} messages{} were published", published_, sent_,
+                                 all ? "" : " that were read");
   if (!refused_.empty())
     text += fmt::format("; {} {} not", ranges(refused_), refused_.size() == 1 ? "was" : "were");
   if (!open_.empty()) text += fmt::format("; {} may have been", ranges(open_));
+  if (!all) text += fmt::format("; the input from line {} on was not read", sent_ + 1);
   return text;
 }
 

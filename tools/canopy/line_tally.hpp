@@ -16,8 +16,9 @@ class LineTally {
   std::uint64_t sent() const noexcept { return sent_; }
   std::uint64_t published() const noexcept { return published_; }
 
-  // "2 of 9 messages were published; lines 3-7 were not; lines 8-9 may have been".
-  std::string text() const;
+  // "2 of 9 messages were published; lines 3-7 were not; lines 8-9 may have been". If these
+  // are not all, it says so.
+  std::string text(bool all) const;
 
  private:
   std::uint64_t sent_ = 0;  // different ones

@@ -1,6 +1,9 @@
 // status, ring, route, groups and shutdown.
+#include <boost/asio/steady_timer.hpp>
 #include <boost/json/array.hpp>
 #include <fmt/format.h>
+
+#include <canopy/error.hpp>
 
 #include "canopy/commands.hpp"
 #include "canopy/output.hpp"
@@ -15,6 +18,9 @@ namespace json = boost::json;
 namespace {
 
 constexpr Duration answer_time_max = std::chrono::seconds(30);
+
+// Before the ring is walked again.
+constexpr auto walk_pause = std::chrono::milliseconds(250);
 
 template <class T>
 void join_lists(std::vector<T>& whole, std::vector<T>& part) {
@@ -71,6 +77,35 @@ std::string role_of(const control::Group& group) {
   return role;
 }
 
+void wait(Context& context, std::chrono::milliseconds time) {
+  bool over = false;
+  boost::asio::steady_timer timer(context.client.io(), time);
+  timer.async_wait([&over](boost::system::error_code) { over = true; });
+  context.client.run([&over] { return over; }, {});
+}
+
+// A walk finds no way on past peers that are dead, but which those before them do not
+// know to be so. They will soon: so it is begun again while there is time.
+control::Ring walk(Context& context, const Client::Deadline& deadline) {
+  for (;;) {
+    try {
+      return context.client.ask<control::Ring>(
+          control::GetRing{}, deadline,
+          [](control::Ring& whole, control::Ring part) { join_lists(whole.peers, part.peers); });
+    } catch (const Failure& failure) {
+      const bool over = std::chrono::steady_clock::now() + walk_pause >= *deadline;
+      if (!over && failure.code() != static_cast<unsigned>(errc::timed_out)) throw;
+      if (over) {
+        throw Failure(
+            "not all peers could be found in time: some that were asked who comes next do not "
+            "answer (dead, or hard to reach): try again in a moment, or a longer --timeout",
+            failure);
+      }
+    }
+    wait(context, walk_pause);
+  }
+}
+
 Id key_of(Context& context, const RouteCommand& command) {
   if (command.key) return *command.key;
   if (command.name) return Id::hash_of(*command.name);
@@ -120,9 +155,7 @@ int run(Context& context, const StatusCommand& command) {
 int run(Context& context, const RingCommand&) {
   const Client::Deadline deadline = context.deadline();
   const Id self = context.client.ask<control::Status>(control::GetStatus{}, deadline).self.id;
-  const auto ring = context.client.ask<control::Ring>(
-      control::GetRing{}, deadline,
-      [](control::Ring& whole, control::Ring part) { join_lists(whole.peers, part.peers); });
+  const control::Ring ring = walk(context, deadline);
   if (context.json) {
     json::array peers;
     for (const control::Peer& peer : ring.peers) {

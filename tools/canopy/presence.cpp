@@ -49,8 +49,15 @@ void print_count(const Context& context, const control::MemberCount& count) {
   print_json(object);
 }
 
+control::MemberCount ask_for_count(Context& context, const std::string& group,
+                                   const control::GetMembers& question) {
+  return about(group, [&] {
+    return context.client.ask<control::MemberCount>(question, context.deadline());
+  });
+}
+
 // Until a signal comes, or the time is over.
-int watch(Context& context, const control::GetMembers& question) {
+int watch(Context& context, const std::string& group, const control::GetMembers& question) {
   Client& client = context.client;
   Client::Deadline end;
   if (context.timeout) end = std::chrono::steady_clock::now() + *context.timeout;
@@ -61,7 +68,7 @@ int watch(Context& context, const control::GetMembers& question) {
   });
   std::optional<control::MemberCount> shown;
   while (true) {
-    const auto count = client.ask<control::MemberCount>(question, context.deadline());
+    const auto count = ask_for_count(context, group, question);
     if (count != shown) print_count(context, count);
     shown = count;
     bool waited = false;
@@ -100,8 +107,8 @@ void put_presence(json::object& object, const control::Presence& presence) {
 
 int run(Context& context, const MembersCommand& command) {
   const control::GetMembers question{group_of(context, command.group), command.token};
-  if (command.watch) return watch(context, question);
-  print_count(context, context.client.ask<control::MemberCount>(question, context.deadline()));
+  if (command.watch) return watch(context, command.group, question);
+  print_count(context, ask_for_count(context, command.group, question));
   return 0;
 }
 

@@ -94,7 +94,7 @@ class Publishing {
       publish_all();
     } catch (const Failure& failure) {
       if (!command_.lines) throw;
-      throw Failure(fmt::format("{}: {}", failure.what(), tally_.text()), failure.code());
+      throw Failure(fmt::format("{}: {}", failure.what(), tally_.text(all_read())), failure.code());
     }
     if (command_.lines && !command_.to_one && !context_.json) print_line(summary());
     return 0;
@@ -125,11 +125,24 @@ class Publishing {
     lines_.emplace(
         context_.client.io(), payload_bytes_max,
         [this](std::string_view line) {
-          if (failure_) return false;
+          if (failure_) {
+            left_out_ = true;
+            return false;
+          }
           publish(line);
           return has_room();
         },
         [this] { ended_ = true; });
+  }
+
+  // Of the input, also of one whose end has not been seen yet.
+  bool all_read() {
+    if (ended_ || left_out_) return ended_;
+    try {
+      return lines_ && lines_->at_end();
+    } catch (const Failure&) {
+      return false;
+    }
   }
 
   bool has_room() const { return !slowing_down_ && again_.empty() && under_way_.size() < window_; }
@@ -326,7 +339,8 @@ class Publishing {
   wire::GroupName group_;
   std::string default_creator_;
   std::optional<LineReader> lines_;
-  bool ended_ = false;  // of the input
+  bool ended_ = false;     // of the input
+  bool left_out_ = false;  // a line of it
   LineTally tally_;
   std::uint64_t answers_ = 0;
   std::uint64_t fewest_ = 0;                        // members that have one of them

@@ -7,6 +7,8 @@
 #include <boost/json/serialize.hpp>
 #include <fmt/format.h>
 
+#include "canopy/output.hpp"
+
 namespace canopy::tools {
 
 namespace control = wire::control;
@@ -26,12 +28,34 @@ json::object parse(const std::string& text) {
 
 bool is_url(std::string_view queue) { return queue.find('/') != std::string_view::npos; }
 
+struct HostAndPort {
+  std::string_view host;
+  std::string_view port;
+};
+
+HostAndPort split(std::string_view host) {
+  const std::size_t colon = host.rfind(':');
+  if (colon == std::string_view::npos || host.ends_with(']')) return {host, {}};
+  return {host.substr(0, colon), host.substr(colon + 1)};
+}
+
+bool is_wildcard(std::string_view host) { return host == "0.0.0.0" || host == "[::]"; }
+
+bool is_this_machine(std::string_view host) {
+  return host == "localhost" || host == "127.0.0.1" || host == "[::1]" || is_wildcard(host);
+}
+
 // {"__type": "com.amazonaws.sqs#QueueDoesNotExist", "message": "..."}
 Failure failure_of(const std::string& queue, const std::string& json) {
   const json::object object = parse(json);
   const std::string type = text_of(object, "__type");
   const std::string code = type.substr(type.find('#') + 1);
   const std::string name = name_of(queue);
+  if (code == "QueueDoesNotExist" && !host_of(queue).empty())
+    return {fmt::format("{} is no queue of this daemon, which is asked whatever host a URL names: "
+                        "`canopy queue ls` lists those that there are",
+                        queue),
+            code};
   if (code == "QueueDoesNotExist" && !name.empty())
     return {fmt::format("there is no queue {0}: `canopy queue ls` lists those that there are, "
                         "`canopy queue create {0}` makes it",
@@ -108,6 +132,23 @@ QueueReply QueueClient::ask(std::string_view action, std::string json, Duration 
 
 std::string name_of(std::string_view queue) {
   return std::string(queue.substr(queue.rfind('/') + 1));
+}
+
+std::string_view host_of(std::string_view queue) {
+  const std::size_t scheme = queue.find("://");
+  if (scheme == std::string_view::npos) return {};
+  queue.remove_prefix(scheme + 3);
+  return queue.substr(0, queue.find('/'));
+}
+
+void tell_of_another_host(std::string_view queue, std::string_view own_url) {
+  const HostAndPort asked = split(host_of(queue));
+  const HostAndPort gateway = split(host_of(own_url));
+  const bool same = asked.host == gateway.host || is_wildcard(gateway.host) ||
+                    (is_this_machine(asked.host) && is_this_machine(gateway.host));
+  if (asked.host.empty() || (same && asked.port == gateway.port)) return;
+  complain(fmt::format("note: {} is not asked: a queue of this daemon's gateway, {}, is meant",
+                       host_of(queue), host_of(own_url)));
 }
 
 std::string text_of(const json::object& object, std::string_view member) {

@@ -56,6 +56,12 @@ class QueueClient {
 // The last step of a queue's URL.
 std::string name_of(std::string_view queue);
 
+// HOST:PORT of a queue's URL; empty if it names none.
+std::string_view host_of(std::string_view queue);
+// A URL's path alone says which queue is meant, one of the daemon's in any case: says so if the
+// host is not where the daemon's gateway listens, as one of its queues' URLs tells.
+void tell_of_another_host(std::string_view queue, std::string_view own_url);
+
 // A member that is text; empty if it is not there.
 std::string text_of(const boost::json::object& object, std::string_view member);
 

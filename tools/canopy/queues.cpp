@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include <boost/json/array.hpp>
+#include <boost/json/serialize.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -246,12 +247,22 @@ std::string queue_of(const OnQueue& command) {
   return command.queue;
 }
 
+void look_at_host(QueueClient& queues) {
+  if (host_of(queues.queue()).empty()) return;
+  json::object parameters;
+  parameters["QueueName"] = name_of(queues.queue());
+  const QueueReply reply = queues.ask("GetQueueUrl", json::serialize(parameters));
+  if (reply.failure) return;  // the command will say it, or it is another account's
+  tell_of_another_host(queues.queue(), text_of(reply.object(), "QueueUrl"));
+}
+
 }  // namespace
 
 int run(Context& context, const QueueCommand& command) {
   return std::visit(
       [&](const auto& what) {
         QueueClient queues(context, command, queue_of(what));
+        look_at_host(queues);
         return run(queues, what);
       },
       command.what);

@@ -100,7 +100,9 @@ class Replying {
     print_json(object);
   }
 
-  void on(const control::Failure& failure) { throw_if_failure(failure); }
+  void on(const control::Failure& failure) {
+    about(command_.group, [&] { throw_if_failure(failure); });
+  }
 
   void on(const control::Message& message) {
     if (!message.reply_within || enough()) return;

@@ -53,7 +53,7 @@ class Requesting {
     if (context_.timeout)
       ask.within = std::chrono::ceil<std::chrono::milliseconds>(*context_.timeout);
     context_.client.start(std::move(ask), [this](const control::Answer& answer, bool) {
-      throw_if_failure(answer);
+      about(command_.group, [&] { throw_if_failure(answer); });
       if (const auto* replied = std::get_if<control::Replied>(&answer)) on(*replied);
     });
     const bool in_time = context_.client.run([this] { return ended_ || interrupted_; }, deadline());

@@ -96,6 +96,7 @@ class TreeView {
       object["member"] = node.member;
       object["forwarder"] = is_forwarder(i);
       object["answered"] = node.answered;
+      object["denied"] = node.denied;
       if (i == 0)
         object["parent"] = nullptr;
       else
@@ -153,7 +154,10 @@ class TreeView {
     text += fmt::format("  {}  {}", short_id(node.peer.id), first_address(node.peer));
     text += "  " + (index == 0 ? std::string("root") : place(index));
     if (is_forwarder(index)) text += "  forwarder";
-    if (!node.answered) text += "  (no answer)";
+    if (node.denied)
+      text += "  (denied)";
+    else if (!node.answered)
+      text += "  (no answer)";
     return text;
   }
 
@@ -172,46 +176,64 @@ class TreeView {
   std::vector<std::optional<std::uint64_t>> from_root_us_;  // round trips, where all are known
 };
 
-control::Tree ask_for_tree(Context& context, const std::string& group) {
-  try {
+control::Tree ask_for_tree(Context& context, const TreeCommand& command) {
+  const control::GetTree question{parse_group(command.group), command.token};
+  return about(command.group, [&] {
     return context.client.ask<control::Tree>(
-        control::GetTree{parse_group(group)}, context.deadline(),
-        [](control::Tree& whole, control::Tree part) {
+        question, context.deadline(), [](control::Tree& whole, control::Tree part) {
           whole.nodes.insert(whole.nodes.end(), std::make_move_iterator(part.nodes.begin()),
                              std::make_move_iterator(part.nodes.end()));
         });
-  } catch (const UsageError&) {
-    throw;
-  } catch (const Failure& failure) {
-    throw Failure(fmt::format("{}: {}", group, failure.what()), failure);
-  }
+  });
 }
 
-// And why.
-std::string what_is_missing(const control::Tree& tree) {
-  constexpr std::size_t named_max = 5;
-  std::string names;
-  std::size_t silent = 0;
+// Peers of which no more than their place is known, for one reason.
+struct Unknown {
+  static constexpr std::size_t named_max = 5;
+  std::string names = {};
+  std::size_t count = 0;
+
+  void add(const std::string& name) {
+    if (++count <= named_max) names += (names.empty() ? "" : ", ") + name;
+  }
+  std::string text(std::string_view why) const {
+    const std::string more =
+        count > named_max ? fmt::format(" and {} more", count - named_max) : std::string();
+    return fmt::format(
+        "{}{} {}, so whether {} a member and who is below {} is not known: try "
+        "again in a moment",
+        names, more, why, count == 1 ? "it is" : "each is", count == 1 ? "it" : "them");
+  }
+};
+
+// And why: a line each.
+std::vector<std::string> what_is_missing(const control::Tree& tree) {
+  Unknown silent;
+  Unknown denied;
   for (const control::TreeNode& node : tree.nodes) {
-    if (node.answered || ++silent > named_max) continue;
-    names += (names.empty() ? "" : ", ") + node.peer.name;
+    if (node.denied) {
+      denied.add(node.peer.name);
+    } else if (!node.answered) {
+      silent.add(node.peer.name);
+    }
   }
-  if (silent == 0) {
-    return "the tree changed while it was read, or has more peers than can be shown: a part is "
-           "missing, or stands where it was; try again in a moment";
+  std::vector<std::string> lines;
+  if (silent.count != 0) lines.push_back(silent.text("did not answer (dead, or hard to reach)"));
+  if (denied.count != 0)
+    lines.push_back(denied.text("denied it, by another access list than the root's"));
+  if (lines.empty()) {
+    lines.emplace_back(
+        "the tree changed while it was read, or has more peers than can be shown: a part is "
+        "missing, or stands where it was; try again in a moment");
   }
-  if (silent > named_max) names += fmt::format(" and {} more", silent - named_max);
-  return fmt::format(
-      "{} did not answer (dead, or hard to reach), so whether {} a member and who is below {} is "
-      "not known: try again in a moment",
-      names, silent == 1 ? "it is" : "each is", silent == 1 ? "it" : "them");
+  return lines;
 }
 
 }  // namespace
 
 int run(Context& context, const TreeCommand& command) {
   const std::string cluster = cluster_name(context);
-  const control::Tree tree = ask_for_tree(context, command.group);
+  const control::Tree tree = ask_for_tree(context, command);
   const TreeView view(tree);
   if (context.json) {
     print_json(view.to_json());
@@ -222,7 +244,8 @@ int run(Context& context, const TreeCommand& command) {
                            short_id(tree.group_id), text_of(tree.mode), view.summary()));
     print(view.drawing());
   }
-  if (!tree.complete) complain(what_is_missing(tree));
+  if (tree.complete) return 0;
+  for (const std::string& line : what_is_missing(tree)) complain(line);
   return 0;
 }
 

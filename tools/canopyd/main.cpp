@@ -27,7 +27,8 @@ constexpr const char* examples =
 int check_config(const canopy::OptionTable& table, const canopy::node::DaemonSettings& settings) {
   std::string problem;
   if (settings.gateway.listen)
-    problem = canopy::node::problem_with_files(to_gateway_options(settings.gateway));
+    problem =
+        canopy::node::problem_with_files(to_gateway_options(settings.gateway), settings.cluster);
   if (problem.empty())
     std::cout << table.effective_toml();
   else

@@ -45,7 +45,7 @@ class NodeRef {
   void status(Completion<NodeStatus> done) const;
   void ring(Completion<Ring> done) const;
   void route(Key key, Completion<Route> done) const;
-  void tree(GroupName group, Completion<Tree> done) const;
+  void tree(GroupName group, std::string secret, Completion<Tree> done) const;
   void member_count(GroupName group, std::string secret, Completion<MemberCount> done) const;
   void groups(Completion<std::vector<GroupInfo>> done) const;
 
