@@ -109,8 +109,10 @@ errc Dissemination::refusal(const wire::GroupName& name, wire::AckMode ack,
   if (!core_.pastry.active()) return errc::not_active;
   if (!valid_name(name)) return errc::bad_name;
   if (!acceptable(body)) return errc::too_large;
-  if (ack != wire::AckMode::none && !pending_.has_room_for(body)) return errc::queue_full;
-  return {};
+  if (pending_.has_room_for(body)) return {};
+  // One that nobody waits for needs no room, but is not to overtake a line.
+  const bool in_line = lines_.any(group_id(name, core_.pastry.config().id_bits));
+  return ack != wire::AckMode::none || in_line ? errc::queue_full : errc{};
 }
 
 // Whether the root's word is wanted, though the user does not ask for it. In an

@@ -30,6 +30,30 @@ TEST_F(AccessTest, APublisherThatIsTooFastIsSlowedDownAndThenTold) {
   EXPECT_GE(net[root()].scribe().counters().publishes_over_rate, refused);
 }
 
+TEST_F(AccessTest, WhatNobodyWaitsForDoesNotOvertakeALineThatIsFull) {
+  net.config.scribe.publish_messages_max = 10;
+  net.config.scribe.pending_publishes_max = 40;
+  build(20);
+  ASSERT_FALSE(net.join(others[0], prices));
+  std::size_t full = 0;
+  const auto count = [&full](const PublishOutcome& outcome) {
+    full += outcome.error == errc::queue_full;
+  };
+  for (int i = 0; i < 40; ++i) {
+    net[others[1]].scribe().publish(prices, wire::AckMode::root, Buffer::copy_of("x"), count);
+  }
+  net.run_for(300ms);  // the root has said that they are too many
+  for (int i = 0; i < 20; ++i) {
+    net[others[1]].scribe().publish(prices, wire::AckMode::root, Buffer::copy_of("x"), count);
+  }
+  ASSERT_GT(full, 0u);
+  const std::size_t before = full;
+  net[others[1]].scribe().publish(prices, wire::AckMode::none, Buffer::copy_of("late"), count);
+  net.run_for(100ms);
+  EXPECT_EQ(full, before + 1);
+  EXPECT_EQ(net[others[0]].count("late"), 0u);
+}
+
 TEST_F(AccessTest, WhatTheRootHasCostsItsPublisherNoMoreHoweverOftenItAsks) {
   net.config.scribe.publish_messages_max = 1;
   build(20);
