@@ -262,7 +262,7 @@ void Pastry::repair_leaf_set(const Id& lost, bool was_full, bool was_watched) {
   if (state_.leaves.empty()) return;
   if (was_watched) {
     announce_failure_ = true;
-  } else if (was_full) {
+  } else if (was_full || state_.knows_beyond_leaves()) {
     const bool larger_side = on_larger_side(state_.self_id, lost);
     const std::size_t extreme = state_.leaves.short_side_size() - 1;
     const Leaf& leaf = larger_side ? state_.leaves.larger(extreme) : state_.leaves.smaller(extreme);
