@@ -39,7 +39,8 @@ Arrival::Arrival(const FoundingFacts& facts, std::string name,
       config_(config),
       timers_(timers),
       host_(host),
-      seeds_(seeds, config.seeds, random) {}
+      random_(random),
+      seeds_(seeds, config.seeds, random_.fork()) {}
 
 Arrival::~Arrival() { stop(); }
 
@@ -75,6 +76,7 @@ void Arrival::dial_due() {
 void Arrival::seed_answered(const std::string& seed, PeerRef peer) {
   if (!running_) return;
   seeds_.connected(seed);
+  if (settled()) return host_.join_by(peer);
   log::info("{}: seed {} answers", name_, seed);
   use({seed, peer});
   dial_due();
@@ -92,6 +94,7 @@ void Arrival::member_met(PeerRef peer) {
 }
 
 void Arrival::use(const Contact& contact) {
+  std::erase_if(contacts_, [&](const Contact& known) { return known.peer == contact.peer; });
   contacts_.push_back(contact);
   if (!active_ || host_.alone()) host_.join_by(contact.peer);
 }
@@ -102,6 +105,7 @@ void Arrival::seed_failed(const std::string& seed, boost::system::error_code err
   if (is_self(error)) return seed_is_self(seed);
   if (is_final(error) && !active_) return seed_refused(seed, error, text);
   const Duration pause = seeds_.failed(seed, net::mono_now());
+  if (settled()) return;
   log::warn("{}: seed {} {} ({}); trying again in {:.1f} s", name_, seed,
             is_refusal(error) ? "refuses" : "does not answer", text, in_seconds(pause));
   if (!active_) dial_due();
@@ -125,7 +129,7 @@ void Arrival::seed_is_self(const std::string& seed) {
         "{}: no seed but this node itself is given, so that nobody can be joined: give another "
         "with --join, or --found to found a cluster",
         name_);
-  dial_due();
+  if (!active_) dial_due();
 }
 
 void Arrival::peer_lost(PeerRef peer) {
@@ -144,6 +148,7 @@ void Arrival::activated() {
   active_ = true;
   timers_.cancel(patience_timer_);
   timers_.cancel(dial_timer_);
+  next_seed_ = net::mono_now() + random_.jittered(config_.seed_pause, 0.5);
   if (looks_for_others())
     patience_timer_ = timers_.after(config_.lonely_pause, [this] { look_around(); });
 }
@@ -166,8 +171,15 @@ void Arrival::look_around() {
   if (host_.alone()) {
     for (const Contact& contact : contacts_) host_.join_by(contact.peer);
     dial_due();
+  } else if (next_seed_ <= net::mono_now()) {
+    next_seed_ = net::mono_now() + random_.jittered(config_.seed_pause, 0.1);
+    if (random_.chance(config_.seed_tries / host_.ring_size())) try_seed();
   }
   patience_timer_ = timers_.after(config_.lonely_pause, [this] { look_around(); });
+}
+
+void Arrival::try_seed() {
+  if (const auto seed = seeds_.one_again()) host_.dial_seed(*seed);
 }
 
 void Arrival::collect_peers(std::vector<PeerRef>& in_use) const {

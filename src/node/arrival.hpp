@@ -3,7 +3,9 @@
 //
 // Seeds are dialled in parallel and again and again until the node is active;
 // while it is active but alone it goes on, so that a node that began as a ring
-// of one finds the others. When patience runs out without an answer, the rules
+// of one finds the others. Later a seed is met again now and then, by a few nodes of
+// each ring: so two rings of a cluster that never met, or have forgotten each other,
+// become one. When patience runs out without an answer, the rules
 // of founding.hpp decide. Members of one cluster that were all switched on
 // together and know each other only as seeds would wait for each other for
 // ever: there the one with the smallest id begins.
@@ -39,7 +41,8 @@ class ArrivalHost {
   // No waiting will help: the node cannot be part of that cluster.
   virtual void give_up(boost::system::error_code error, const std::string& text) = 0;
   virtual bool smaller_id_than(PeerRef peer) const = 0;
-  virtual bool alone() const = 0;  // no other peer is known to be in the ring
+  virtual bool alone() const = 0;        // no other peer is known to be in the ring
+  virtual double ring_size() const = 0;  // about so many peers, this one included
 
  protected:
   ~ArrivalHost() = default;
@@ -51,6 +54,8 @@ class Arrival {
     Seeds::Config seeds;
     Duration patience = std::chrono::seconds(3);      // without any answer
     Duration lonely_pause = std::chrono::seconds(5);  // between looks at being alone
+    Duration seed_pause = std::chrono::seconds(60);   // between tries of a seed when it is not
+    double seed_tries = 4;                            // in that time, by the whole ring
   };
 
   // `name`: this node's, for the log.
@@ -87,6 +92,8 @@ class Arrival {
   void use(const Contact& contact);
   void patience_over();
   bool looks_for_others() const;
+  bool settled() const { return active_ && !host_.alone(); }
+  void try_seed();
   void look_around();
   void begin_alone(FoundingStep step);
   void seed_is_self(const std::string& seed);
@@ -97,10 +104,12 @@ class Arrival {
   Config config_;
   TimerQueue& timers_;
   ArrivalHost& host_;
+  Random random_;
   Seeds seeds_;
   std::vector<Contact> contacts_;
   TimerQueue::Entry dial_timer_ = TimerQueue::none;
   TimerQueue::Entry patience_timer_ = TimerQueue::none;
+  MonoTime next_seed_{};  // is tried then, if this node is not alone
   bool running_ = false;  // between start and stop
   bool active_ = false;
 };

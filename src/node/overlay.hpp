@@ -151,6 +151,7 @@ class Overlay final : private wire::Env,
   void give_up(boost::system::error_code error, const std::string& text) override;
   bool smaller_id_than(PeerRef peer) const override;
   bool alone() const override;
+  double ring_size() const override;
 
   PeerRef listen(wire::Hello hello);
   void tick();

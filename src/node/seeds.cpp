@@ -30,6 +30,17 @@ std::vector<std::string> Seeds::due(MonoTime now) {
   return addresses;
 }
 
+std::optional<std::string> Seeds::one_again() {
+  std::vector<Seed*> choice;
+  for (Seed& seed : seeds_) {
+    if (seed.state == State::waiting || seed.state == State::connected) choice.push_back(&seed);
+  }
+  if (choice.empty()) return std::nullopt;
+  Seed& chosen = *choice[random_.below(choice.size())];
+  chosen.state = State::dialling;
+  return chosen.address;
+}
+
 MonoTime Seeds::next() const noexcept {
   MonoTime next = never;
   for (const Seed& seed : seeds_)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,10 @@ class Seeds {
 
   // The seeds to dial now; they count as being dialled from here on.
   std::vector<std::string> due(MonoTime now);
+
+  // Any of them but those that lead back here or are being dialled, to be dialled now
+  // although all may be well; nothing if there is none.
+  std::optional<std::string> one_again();
 
   // When due() may have something without anything else happening.
   MonoTime next() const noexcept;

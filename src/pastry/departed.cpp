@@ -23,6 +23,11 @@ bool Departed::contains(PeerRef peer) const noexcept {
   return std::ranges::any_of(peers_, [peer](const Entry& entry) { return entry.peer == peer; });
 }
 
+bool Departed::fell_silent(PeerRef peer) const noexcept {
+  return std::ranges::any_of(
+      peers_, [peer](const Entry& entry) { return entry.peer == peer && !entry.said_goodbye; });
+}
+
 bool Departed::in_quarantine(PeerRef peer, MonoTime now) const noexcept {
   return std::any_of(peers_.begin(), peers_.end(), [&](const Entry& entry) {
     return entry.peer == peer && now < entry.since + quarantine_;

@@ -4,8 +4,8 @@
 // for `quarantine` after its own probes failed a node does not ask a peer again
 // because of hearsay. After that it may, and the peers that fell silent without
 // a goodbye are tried again now and then for as long as they are remembered.
-// Ring merge will start from here: both halves of a split ring hold the other
-// half in these memories. Bounded: the oldest are forgotten first.
+// Ring merge starts from here: both halves of a split ring hold the other half in
+// these memories. Bounded: the oldest are forgotten first.
 // A plain value, not thread-safe.
 #pragma once
 
@@ -29,6 +29,8 @@ class Departed {
   void remove(PeerRef peer);
 
   bool contains(PeerRef peer) const noexcept;
+  // Is in, and did not say goodbye.
+  bool fell_silent(PeerRef peer) const noexcept;
   bool in_quarantine(PeerRef peer, MonoTime now) const noexcept;
   // Those in quarantine, oldest first.
   std::vector<PeerRef> in_quarantine(MonoTime now) const;

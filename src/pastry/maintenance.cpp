@@ -38,6 +38,11 @@ void Maintenance::tick() {
 }
 
 void Maintenance::leaf_lost() {
+  ++leaves_lost_;
+  compare_soon();
+}
+
+void Maintenance::compare_soon() {
   const Duration soon = state_.env.random().jittered(state_.config.heartbeat_interval, 2 * jitter);
   leaf_round_ = std::min(leaf_round_, state_.now() + soon);
 }
@@ -54,11 +59,12 @@ void Maintenance::compare_leaf_sets() {
     const auto all = state_.leaves.all();
     prober_.probe(all[random.below(all.size())].peer, goal::leaves);
   }
-  if (!state_.leaves.empty() && leaves_missing()) {
+  leaves_lost_ /= 2;
+  if (!state_.leaves.empty() && (leaves_lost_ > 0 || leaves_missing())) {
     const std::size_t extreme = state_.leaves.short_side_size() - 1;
     prober_.probe(state_.leaves.larger(extreme).peer, goal::leaves);
     prober_.probe(state_.leaves.smaller(extreme).peer, goal::leaves);
-    leaf_lost();
+    compare_soon();
   }
   if (const PeerRef lost = state_.departed.pick(random, state_.now())) {
     prober_.try_once(lost);

@@ -28,7 +28,8 @@ class Maintenance {
   void tick();
   MonoTime deadline() const noexcept;
 
-  // A leaf was lost: the next comparison of leaf sets comes soon.
+  // A leaf was lost: the next comparison of leaf sets comes soon. If many are, some
+  // more follow, since those who are asked lack as much.
   void leaf_lost();
   // Asks a random peer and the closest of each row for their rows, now, and the
   // nearest of all for their neighbours.
@@ -38,6 +39,7 @@ class Maintenance {
 
  private:
   void compare_leaf_sets();
+  void compare_soon();
   bool leaves_missing() const;
 
   NodeState& state_;
@@ -45,6 +47,7 @@ class Maintenance {
   Measurer& measurer_;
   MonoTime leaf_round_ = never;
   MonoTime row_round_ = never;
+  unsigned leaves_lost_ = 0;     // halved with each comparison
   std::uint32_t row_nonce_ = 0;  // of the questions of the last round
 };
 

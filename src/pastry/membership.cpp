@@ -14,6 +14,22 @@ namespace {
 constexpr std::size_t rows_max = 64;  // that a JOIN carries
 constexpr int lease_margin = 20;      // clocks may differ by one part in as many
 
+// By half rings: whether the id is on the larger side.
+bool on_larger_side(const Id& self, const Id& id) { return (id - self).high64() >> 63 == 0; }
+
+// Whether the id is in the leaf set for the other side than the one that it is on: the
+// nearest of its own side fill that. So it is in small rings, or where the other side
+// is not known.
+bool crosses(const LeafSet& leaves, const Id& self, const Id& id) {
+  const bool larger = on_larger_side(self, id);
+  const Id distance = larger ? id - self : self - id;
+  const auto nearer = std::ranges::count_if(leaves.all(), [&](const Leaf& leaf) {
+    return on_larger_side(self, leaf.id) == larger &&
+           (larger ? leaf.id - self : self - leaf.id) < distance;
+  });
+  return static_cast<std::size_t>(nearer) >= leaves.capacity() / 2;
+}
+
 }  // namespace
 
 bool Pastry::member() const noexcept {
@@ -133,7 +149,8 @@ void Pastry::admit_leaf(PeerRef peer) {
 }
 
 // Of all peers named, probes those that would be in the leaf set if all who are
-// named or asked already were alive.
+// named or asked already were alive. While it is open who of the other side lives,
+// nobody is asked in their stead: each would name others farther on, around the ring.
 void Pastry::consider_leaves(const wire::Peers& candidates) {
   std::vector<PeerRef> fresh;
   for (const PeerRef peer : candidates) {
@@ -152,10 +169,20 @@ void Pastry::consider_leaves(const wire::Peers& candidates) {
   }
   if (fresh.empty()) return;
   LeafSet wanted = state_.leaves;
-  for (const PeerRef peer : prober_.asked_for_leaves()) wanted.insert(peer, state_.id(peer));
+  const std::vector<PeerRef> asked = prober_.asked_for_leaves();
+  for (const PeerRef peer : asked) wanted.insert(peer, state_.id(peer));
   for (const PeerRef peer : fresh) wanted.insert(peer, state_.id(peer));
+  const auto may_come_later = [&](const Id& id) {
+    const bool larger = on_larger_side(state_.self_id, id);
+    return state_.active && state_.knows_beyond_leaves() && crosses(wanted, state_.self_id, id) &&
+           std::ranges::any_of(asked, [&](PeerRef other) {
+             return on_larger_side(state_.self_id, state_.id(other)) != larger;
+           });
+  };
   for (const PeerRef peer : fresh) {
-    if (wanted.contains(peer)) prober_.probe(peer, goal::leaves);
+    if (wanted.contains(peer) && !may_come_later(state_.id(peer))) {
+      prober_.probe(peer, goal::leaves);
+    }
   }
 }
 
@@ -163,6 +190,11 @@ void Pastry::consider_leaves(const wire::Peers& candidates) {
 // it up wrongly, or has not heard of it yet.
 void Pastry::welcome(PeerRef from) {
   if (member() && state_.leaves.would_take(state_.id(from))) prober_.probe(from, goal::leaves);
+}
+
+// It may have been in another ring meanwhile, where somebody else is next to it now.
+void Pastry::came_back(PeerRef from) {
+  if (state_.active && !state_.leaves.would_take(state_.id(from))) meeting_.start(from);
 }
 
 void Pastry::on_measured(PeerRef peer, Duration round_trip) {
@@ -189,8 +221,13 @@ void Pastry::drop(PeerRef peer, Loss loss) {
   const bool was_leaf = state_.leaves.remove(peer);
   if (loss != Loss::failed) {
     takeovers_.remove(id);
-  } else if (!known_gone) {
-    await_lease(peer, was_neighbor, silence);
+  } else if (!known_gone && (was_leaf || !state_.active)) {
+    // Who was but a candidate holds no lease of this node's, and of those that were
+    // between them only leases that are waited for with those. Who was no neighbour has its leases
+    // from others, which may have granted the last until it fell silent: that is, before this
+    // node's probes, which it left unanswered.
+    const Duration probed = state_.config.probe_timeout * (state_.config.probe_retries + 1);
+    await_lease(peer, was_neighbor ? silence.value_or(probed) : probed);
   }
   state_.met_beyond_leaves = false;
   const bool was_entry = state_.table.remove(peer, id);
@@ -212,11 +249,11 @@ void Pastry::drop(PeerRef peer, Loss loss) {
 }
 
 // One that could still be a neighbour of nobody here is none of this node's business.
-void Pastry::await_lease(PeerRef lost, bool was_neighbor, std::optional<Duration> silence) {
+void Pastry::await_lease(PeerRef lost, Duration silence) {
   const Id& id = state_.id(lost);
-  if (!state_.config.maintenance || !state_.leaves.would_take(id)) return;
-  const MonoTime heard = was_neighbor && silence ? state_.now() - *silence : state_.now();
-  takeovers_.add(id, heard + state_.config.lease + state_.config.lease / lease_margin);
+  const Config& config = state_.config;
+  if (!config.maintenance || !state_.leaves.would_take(id)) return;
+  takeovers_.add(id, state_.now() - silence + config.lease + config.lease / lease_margin);
 }
 
 // Asks the live extreme of the side that lost a leaf for its leaf set. Who
@@ -225,12 +262,30 @@ void Pastry::repair_leaf_set(const Id& lost, bool was_full, bool was_watched) {
   if (state_.leaves.empty()) return;
   if (was_watched) {
     announce_failure_ = true;
-  } else if (was_full) {
-    const bool larger_side = (lost - state_.self_id).high64() >> 63 == 0;
+  } else if (was_full || state_.knows_beyond_leaves()) {
+    const bool larger_side = on_larger_side(state_.self_id, lost);
     const std::size_t extreme = state_.leaves.short_side_size() - 1;
     const Leaf& leaf = larger_side ? state_.leaves.larger(extreme) : state_.leaves.smaller(extreme);
     prober_.probe(leaf.peer, goal::leaves);
   }
+  consider_known();
+}
+
+// When most of a side is lost, what the others of the leaf set know lies on the other
+// side, and would lead around the whole ring. Whoever of table and neighbourhood is
+// nearer than what is surely left of a side belongs into the leaf set.
+void Pastry::consider_known() {
+  const std::size_t extreme = state_.leaves.short_side_size() - 1;
+  const Id larger = state_.leaves.larger(extreme).id - state_.self_id;
+  const Id smaller = state_.self_id - state_.leaves.smaller(extreme).id;
+  wire::Peers near;
+  const auto consider = [&](PeerRef peer) {
+    const Id& id = state_.id(peer);
+    if (id - state_.self_id < larger || state_.self_id - id < smaller) near.push_back(peer);
+  };
+  for (const auto& entry : state_.table.all()) consider(entry.peer);
+  for (const auto& entry : state_.neighborhood.all()) consider(entry.peer);
+  consider_leaves(near);
 }
 
 // After the comparison of leaf sets: a leaf that the other ought to know but

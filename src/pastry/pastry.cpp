@@ -46,6 +46,7 @@ Pastry::Pastry(const Config& config, PeerRef self, wire::Env& env, Application& 
       measurer_(state_, prober_),
       table_repair_(state_, measurer_),
       maintenance_(state_, prober_, measurer_),
+      meeting_(state_, prober_),
       helper_(state_),
       held_room_(config.held_messages_max, config.held_bytes_max) {}
 
@@ -86,6 +87,7 @@ void Pastry::depart() {
   prober_.cancel_all();
   measurer_.clear();
   table_repair_.clear();
+  meeting_.clear();
   state_.active = false;
 
   wire::Departure goodbye;
@@ -103,7 +105,12 @@ void Pastry::depart() {
 
 void Pastry::meet(PeerRef peer) {
   const Turn turn(*this);
-  if (member() && !state_.is_self(peer)) prober_.probe(peer, goal::leaves);
+  if (!member() || state_.is_self(peer) || state_.leaves.contains(peer)) return;
+  if (state_.leaves.would_take(state_.id(peer))) {
+    prober_.probe(peer, goal::leaves);
+  } else {
+    meeting_.start(peer);
+  }
 }
 
 bool Pastry::active() const noexcept { return state_.active; }
@@ -374,6 +381,7 @@ void Pastry::collect_peers(std::vector<PeerRef>& in_use) const {
   acks_.collect_peers(in_use);
   seen_hops_.collect_peers(in_use);
   measurer_.collect_peers(in_use);
+  meeting_.collect_peers(in_use);
   helper_.collect_peers(in_use);
   if (joiner_) joiner_->collect_peers(in_use);
   if (newcomer_) newcomer_->collect_peers(in_use);
@@ -412,6 +420,7 @@ void Pastry::tick() {
     finish_help(helper_.current());
   }
   table_repair_.tick();
+  meeting_.tick();
   if (state_.active && state_.config.maintenance) {
     waits_ended_ |= takeovers_.expire(state_.now());
     leases_.tick();
@@ -423,8 +432,8 @@ void Pastry::tick() {
 
 MonoTime Pastry::deadline() {
   if (departed_) return acks_.deadline();
-  MonoTime earliest = std::min(
-      {prober_.deadline(), acks_.deadline(), table_repair_.deadline(), helper_.deadline()});
+  MonoTime earliest = std::min({prober_.deadline(), acks_.deadline(), table_repair_.deadline(),
+                                meeting_.deadline(), helper_.deadline()});
   if (joiner_) earliest = std::min(earliest, joiner_->deadline());
   if (newcomer_) earliest = std::min(earliest, newcomer_->deadline());
   if (state_.active && state_.config.maintenance) {

@@ -25,6 +25,7 @@
 #include "pastry/leases.hpp"
 #include "pastry/maintenance.hpp"
 #include "pastry/measurer.hpp"
+#include "pastry/meeting.hpp"
 #include "pastry/neighborhood_set.hpp"
 #include "pastry/newcomer.hpp"
 #include "pastry/node_state.hpp"
@@ -49,8 +50,8 @@ class Pastry {
   void join(wire::Peers contacts);  // any of them will do; retried until active
   void add_contact(PeerRef peer);   // a further contact for a join under way
   void depart();                    // says goodbye to everybody who knows this node
-  // Compares leaf sets with a peer that this node does not know: a ring of one
-  // node becomes a part of the other's.
+  // Of a peer that may be in another ring of the cluster: if it is, the two become
+  // one, beginning where this node's place is in the other.
   void meet(PeerRef peer);
   bool active() const noexcept;
 
@@ -168,10 +169,12 @@ class Pastry {
   void admit_leaf(PeerRef peer);
   void consider_leaves(const wire::Peers& candidates);
   void welcome(PeerRef from);
+  void came_back(PeerRef from);
   void on_measured(PeerRef peer, Duration round_trip);
   void drop(PeerRef peer, Loss loss);
-  void await_lease(PeerRef lost, bool was_neighbor, std::optional<Duration> silence);
+  void await_lease(PeerRef lost, Duration silence);
   void repair_leaf_set(const Id& lost, bool was_full, bool was_watched);
+  void consider_known();
   void compare_with(PeerRef peer, const wire::Peers& its_leaves);
   Inspection& inspection();
   template <typename Call>
@@ -202,6 +205,7 @@ class Pastry {
   Measurer measurer_;
   TableRepair table_repair_;
   Maintenance maintenance_;
+  Meeting meeting_;
   JoinHelper helper_;
   std::unique_ptr<Joiner> joiner_;
   std::unique_ptr<Newcomer> newcomer_;

@@ -13,6 +13,7 @@ enum class PlantedBug {
   tie_broken_wrongly = 2,    // of two peers as close to a key, the larger id wins
   table_passed_over = 3,     // the next hop is never the routing table's entry
   lease_not_waited_for = 4,  // whoever is given up is replaced at once
+  evicted_by_hearsay = 5,    // whoever is named as failed is given up unasked
 };
 
 #ifdef CANOPY_PLANTED_BUGS

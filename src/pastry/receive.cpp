@@ -86,6 +86,7 @@ bool Pastry::admit(PeerRef from) {
     ++state_.counters.replaced;
     drop(known, Loss::replaced);
   }
+  if (state_.departed.fell_silent(from)) came_back(from);
   state_.departed.remove(from);
   return true;
 }
@@ -186,9 +187,13 @@ void Pastry::on_leaf_probe(PeerRef from, const wire::LeafProbe& probe) {
   if (probe.active && helper_.current() == from) finish_help(from);
   for (const PeerRef failed : probe.failed) {
     if (state_.holds(failed)) {
+      if (planted_bug == PlantedBug::evicted_by_hearsay) {
+        drop(failed, Loss::failed);
+        continue;
+      }
       prober_.probe(failed, goal::life);
     } else if (!state_.active) {
-      await_lease(failed, false, std::nullopt);
+      await_lease(failed, Duration::zero());
     }
   }
   consider_leaves(probe.leaves);
@@ -248,6 +253,7 @@ void Pastry::on_state_reply(PeerRef from, const wire::StateReply& reply) {
   if (joiner_ && joiner_->on_state_reply(from, reply)) return;
   if (newcomer_ && newcomer_->on_state_reply(reply)) return;
   if (table_repair_.on_state_reply(from, reply) || maintenance_.on_state_reply(reply)) return;
+  if (meeting_.on_state_reply(reply)) return;
   for_each_walk([&](RingWalk& walk) { walk.on_state_reply(from, reply); });
 }
 

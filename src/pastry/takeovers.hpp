@@ -2,9 +2,8 @@
 // until the leases that they hold have run out, nobody takes their place.
 //
 // The owner's lease from this node counts from before it was heard from last. One
-// that was not a neighbour has its leases from others, which this node has to hold
-// for dead as well to come next: until it gives the last of them up, they may have
-// granted a lease.
+// that was not a neighbour has its leases from others, which may have granted them
+// until it fell silent: counted from this node's first probe that was not answered.
 // A plain value, not thread-safe. Bounded: the first to run out are forgotten first.
 #pragma once
 

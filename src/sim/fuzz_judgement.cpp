@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "sim/fuzz_runner.hpp"
+#include "sim/telling_keys.hpp"
 
 namespace canopy::sim {
 
@@ -20,19 +21,6 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::size_t findings_max = 20;
-
-// The key halfway from a to b, clockwise; both are as close to it if their
-// distance is even.
-Id midpoint(const Id& a, const Id& b, unsigned id_bits) {
-  Id::Bytes half = (b - a).to_bytes();
-  unsigned carry = 0;
-  for (auto& byte : half) {
-    const unsigned value = carry << 8 | byte;
-    byte = static_cast<std::uint8_t>(value >> 1);
-    carry = value & 1;
-  }
-  return (a + Id::from_bytes(half)).truncated(id_bits);
-}
 
 }  // namespace
 
@@ -81,7 +69,8 @@ void FuzzRunner::judge_activation(NodeIndex node) {
   }
 }
 
-void FuzzRunner::sent(NodeIndex from, NodeIndex, const wire::Message& message) {
+void FuzzRunner::sent(NodeIndex from, NodeIndex to, const wire::Message& message) {
+  for (std::string& finding : evictions_->sent(from, to, message)) find(std::move(finding));
   lookups_->sent(from, message);
   if (const auto* multicast = std::get_if<wire::Multicast>(&message)) order_.seen(*multicast);
 }
@@ -129,12 +118,7 @@ void FuzzRunner::presence(NodeIndex node, const Id& group, const scribe::Presenc
 }
 
 std::vector<Id> FuzzRunner::telling_keys(const RingOrder& ring) const {
-  std::vector<Id> keys;
-  for (std::size_t i = 0; i < ring.size(); ++i) {
-    keys.push_back(ring[i].id);
-    keys.push_back(
-        midpoint(ring[i].id, ring[(i + 1) % ring.size()].id, plan_.overlay.pastry.id_bits));
-  }
+  std::vector<Id> keys = sim::telling_keys(ring, plan_.overlay.pastry.id_bits);
   for (std::uint32_t group = 0; group < plan_.groups; ++group) keys.push_back(group_id(group));
   return keys;
 }

@@ -63,6 +63,7 @@ FuzzRunner::FuzzRunner(const FuzzOptions& options)
   requests_ = std::make_unique<FuzzRequests>(*simulation_, options.seed, request_host());
   lookups_ = std::make_unique<FuzzLookups>(
       *simulation_, options.seed, [this](std::string finding) { find(std::move(finding)); });
+  evictions_ = std::make_unique<EvictionChecker>(*simulation_);
   replicas_may_go_ = replicas_may_go();
   started_.resize(plan_.nodes);
   memberships_.resize(plan_.nodes);

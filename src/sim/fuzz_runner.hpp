@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "sim/eviction_checker.hpp"
 #include "sim/fuzz_access.hpp"
 #include "sim/fuzz_lookups.hpp"
 #include "sim/fuzz_plan.hpp"
@@ -111,6 +112,7 @@ class FuzzRunner final : public Observer {
   std::unique_ptr<FuzzAccess> access_;
   std::unique_ptr<FuzzRequests> requests_;
   std::unique_ptr<FuzzLookups> lookups_;
+  std::unique_ptr<EvictionChecker> evictions_;
   MonoTime forgetful_until_{};
   bool replicas_may_go_ = false;
   MonoTime lossy_until_{};

@@ -61,7 +61,7 @@ class Fuzz(unittest.TestCase):
 
 
 for bug in ("activation-skipped", "tie-broken-wrongly", "lease-not-waited-for",
-            "leave-not-pruned",
+            "evicted-by-hearsay", "leave-not-pruned",
             "gap-not-told", "lost-forgotten", "right-not-checked", "word-not-repeated",
             "last-not-fetched", "anycast-retaken", "moves-forgotten"):
     setattr(Fuzz, "test_the_planted_bug_is_found_" + bug.replace("-", "_"),

@@ -21,6 +21,7 @@ constexpr Planted bugs[] = {
     {.name = "tie-broken-wrongly", .in_pastry = pastry::PlantedBug::tie_broken_wrongly},
     {.name = "table-passed-over", .in_pastry = pastry::PlantedBug::table_passed_over},
     {.name = "lease-not-waited-for", .in_pastry = pastry::PlantedBug::lease_not_waited_for},
+    {.name = "evicted-by-hearsay", .in_pastry = pastry::PlantedBug::evicted_by_hearsay},
     {.name = "leave-not-pruned", .in_scribe = scribe::PlantedBug::leave_not_pruned},
     {.name = "gap-not-told", .in_scribe = scribe::PlantedBug::gap_not_told},
     {.name = "lost-forgotten", .in_scribe = scribe::PlantedBug::lost_forgotten},

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sim/churn_experiment.hpp"
+#include "sim/disaster_experiment.hpp"
 #include "sim/ring_experiment.hpp"
 #include "sim/scribe_experiment.hpp"
 
@@ -38,6 +39,14 @@ struct ChurnCommand {
   bool json = false;
 };
 
+struct DisasterCommand {
+  sim::DisasterOptions options;
+  std::string what;  // the word for it
+  std::string profile = "lan";
+  std::string trace;
+  bool json = false;
+};
+
 struct FuzzCommand {
   std::string seeds;
   std::string trace;
@@ -56,6 +65,7 @@ int run(const ScenarioCommand& command);
 int run(const RingCommand& command);
 int run(const ScribeCommand& command);
 int run(const ChurnCommand& command);
+int run(const DisasterCommand& command);
 int run(const FuzzCommand& command);
 int run(const TraceHashCommand& command);
 

@@ -191,6 +191,26 @@ std::string read_time(const std::string& text, Duration& time) {
   return fmt::format("'{}' is no time of a second or more, like 90s, 5m or 2.3h", text);
 }
 
+// One of the words of sim::Disaster.
+std::string read_disaster(const std::string& text, DisasterCommand& command) {
+  using sim::Disaster;
+  static const std::map<std::string, Disaster> disasters{
+      {"half", Disaster::half},           {"neighbors", Disaster::neighbors},
+      {"zone", Disaster::zone},           {"partition", Disaster::partition},
+      {"strangers", Disaster::strangers}, {"flash-crowd", Disaster::flash_crowd},
+      {"stuck", Disaster::stuck},         {"calm", Disaster::calm}};
+  const auto found = disasters.find(text);
+  if (found == disasters.end()) {
+    return fmt::format(
+        "'{}' is not one of: half, neighbors, zone, partition, strangers, "
+        "flash-crowd, stuck, calm",
+        text);
+  }
+  command.what = text;
+  command.options.disaster = found->second;
+  return {};
+}
+
 void add_churn_command(cli::Command program, int& status) {
   const auto command = std::make_shared<ChurnCommand>();
   cli::Command parser = program.command(
@@ -233,6 +253,51 @@ void add_churn_command(cli::Command program, int& status) {
       "lookups and their answers; acknowledgements of their hops are in it.\n"
       "Exit status: 0 done, 1 if FILE cannot be written, 2 for wrong usage.\n\n"
       "Example: canopy-sim churn --session 30m --hours 2 --loss 0.05");
+  parser.action([command, &status] { status = run(*command); });
+}
+
+void add_disaster_command(cli::Command program, int& status) {
+  const auto command = std::make_shared<DisasterCommand>();
+  cli::Command parser = program.command(
+      "disaster", "Let something happen to a large ring, and measure how it comes right again");
+  sim::DisasterOptions& options = command->options;
+  parser
+      .option_read_by(
+          "WHAT", [command](const std::string& text) { return read_disaster(text, *command); },
+          "half: of all nodes die at once.\n"
+          "neighbors: |L|/2 - 1 nodes next to each other die at once.\n"
+          "zone: all nodes of a tenth of the network die at once.\n"
+          "partition: the network parts the nodes, 60 and 40 of a hundred, and heals.\n"
+          "strangers: two rings, as large, that never met; one has a seed in the other.\n"
+          "flash-crowd: as many nodes as there are join within a minute.\n"
+          "stuck: a node hangs, and comes back.\n"
+          "calm: nothing happens for as long, to compare")
+      .required();
+  add_number(parser, "--nodes", options.nodes, {20, 200'000}, "How many nodes there are before")
+      .show_default(fmt::format("{}", options.nodes));
+  add_choice(parser, "--profile", command->profile, {"lan", "wan"},
+             "lan: in a machine room. wan: on an internet of 5,050 routers");
+  add_number(parser, "--groups", options.groups, {0, 100'000},
+             "Groups of twenty members each, every other one ordered; messages go to them\n"
+             "all the time")
+      .show_default(fmt::format("{}", options.groups));
+  parser
+      .option_read_by(
+          "--span", [&options](const std::string& text) { return read_time(text, options.span); },
+          "How long the partition lasts (default: 10m), or the node hangs (1h)")
+      .value_name("TIME");
+  add_number(parser, "--seed", options.seed, {0, UINT64_MAX}, "The same seed gives the same run")
+      .show_default(fmt::format("{}", options.seed));
+  parser.flag("--json", command->json, "Print one JSON object instead of a table");
+  parser.option("--trace", command->trace,
+                "Write every message to this file: time_us from to type bytes");
+  parser.flag("--encode", options.encode, "Pass every message through the wire format");
+  parser.footer(
+      "The ring is watched for 3 minutes (lan) or 5 (wan), and looked at ten times a\n"
+      "second or once. Keys are all nodes' ids, the midpoints between neighbours and a\n"
+      "thousand others: each is to have one node that would deliver it.\n"
+      "Exit status: 0 if all is well at the end, 1 if not, 2 for wrong usage.\n\n"
+      "Example: canopy-sim disaster partition --nodes 1000 --profile wan --groups 300");
   parser.action([command, &status] { status = run(*command); });
 }
 
@@ -280,6 +345,7 @@ int main(int argc, char** argv) {
   canopy::tools::add_ring_command(program, status);
   canopy::tools::add_scribe_command(program, status);
   canopy::tools::add_churn_command(program, status);
+  canopy::tools::add_disaster_command(program, status);
   canopy::tools::add_fuzz_command(program, status);
   canopy::tools::add_trace_hash_command(program, status);
   if (const auto stop = program.parse_or_complain(argc, argv)) status = *stop;

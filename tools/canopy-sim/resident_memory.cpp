@@ -3,6 +3,8 @@
 #include <fstream>
 #include <string>
 
+#include <malloc.h>
+
 namespace canopy::tools {
 
 namespace {
@@ -24,5 +26,10 @@ std::uint64_t status_bytes(const std::string& field) {
 std::uint64_t resident_bytes() { return status_bytes("VmRSS:"); }
 
 std::uint64_t peak_resident_bytes() { return status_bytes("VmHWM:"); }
+
+std::uint64_t heap_bytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
 
 }  // namespace canopy::tools

@@ -1,11 +1,14 @@
-// How much memory this process has in use, by the kernel's account.
+// How much memory this process has in use.
 #pragma once
 
 #include <cstdint>
 
 namespace canopy::tools {
 
-std::uint64_t resident_bytes();       // now
-std::uint64_t peak_resident_bytes();  // the most so far
+// By the kernel's account: now, and the most so far.
+std::uint64_t resident_bytes();
+std::uint64_t peak_resident_bytes();
+// By the allocator's: what has been allocated and not freed.
+std::uint64_t heap_bytes();
 
 }  // namespace canopy::tools

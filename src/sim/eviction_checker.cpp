@@ -1,0 +1,51 @@
+#include "sim/eviction_checker.hpp"
+
+#include <variant>
+
+#include <fmt/format.h>
+
+namespace canopy::sim {
+
+EvictionChecker::EvictionChecker(const Simulation& simulation) : simulation_(simulation) {
+  const pastry::Config& config = simulation.overlay_config().pastry;
+  probes_needed_ = config.probe_retries + 1;
+  // Slow links are given four times as long to answer each; then the peer is named
+  // for twice as long as it takes to find out about a failure.
+  const Duration probing = config.probe_timeout * (config.probe_retries + 2);
+  window_ = 4 * probing + 2 * (config.heartbeat_interval + probing);
+}
+
+Findings EvictionChecker::sent(NodeIndex from, NodeIndex to, const wire::Message& message) {
+  const PeerRef self = simulation_.ref(from);
+  const auto* leaves = std::get_if<wire::LeafProbe>(&message);
+  if (std::holds_alternative<wire::Departure>(message)) {
+    goodbyes_.insert({simulation_.ref(to), self});
+  } else if (std::holds_alternative<wire::Probe>(message) ||
+             (leaves != nullptr && !leaves->reply)) {
+    auto& times = probes_[{self, simulation_.ref(to)}];
+    times.push_back(simulation_.now());
+    if (times.size() > probes_needed_) times.pop_front();
+  }
+  Findings findings;
+  if (leaves == nullptr) return findings;
+  for (const PeerRef failed : leaves->failed) {
+    const Pair pair{self, failed};
+    if (given_up_rightly(pair) || !found_.insert(pair).second) continue;
+    const unsigned id_bits = simulation_.overlay_config().pastry.id_bits;
+    findings.push_back(fmt::format("{} has given {} up without probes of its own",
+                                   simulation_.id(from).to_hex(id_bits),
+                                   simulation_.id(simulation_.node_of(failed)).to_hex(id_bits)));
+  }
+  return findings;
+}
+
+bool EvictionChecker::given_up_rightly(const Pair& pair) const {
+  const PeerRef failed = pair.second;
+  if (goodbyes_.contains(pair) || simulation_.ref(simulation_.node_of(failed)) != failed)
+    return true;
+  const auto probes = probes_.find(pair);
+  return probes != probes_.end() && probes->second.size() == probes_needed_ &&
+         probes->second.front() >= simulation_.now() - window_;
+}
+
+}  // namespace canopy::sim
