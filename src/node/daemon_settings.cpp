@@ -80,7 +80,10 @@ void declare_place(OptionTable& table, DaemonSettings& settings) {
       .choice("lan", Profile::lan)
       .choice("wan", Profile::wan);
   table.profiles("profile");
-  table.add("zone", settings.zone, "label of the site that this peer is in");
+  table.add(
+      "zone", settings.zone,
+      "label of the site that this peer is in: routes prefer peers with the same one, then those "
+      "that answer sooner");
   table.add("log-level", settings.log_level, "how much goes to standard error")
       .choice("trace", LogLevel::trace)
       .choice("debug", LogLevel::debug)

@@ -27,7 +27,7 @@ NodeState::NodeState(const Config& configuration, PeerRef own_ref, wire::Env& en
       self_id(environment.peers().id(own_ref)),
       env(environment),
       leaves(self_id, configuration.leaf_set_size),
-      table(self_id, configuration.b, environment.peers()),
+      table(self_id, configuration.b, environment.peers(), environment.peers()[own_ref].zone),
       neighborhood(configuration.neighborhood_size, environment.peers()),
       departed(configuration.departed_max, quarantine_of(configuration),
                configuration.departed_memory),

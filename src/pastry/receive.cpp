@@ -260,7 +260,10 @@ void Pastry::on_row_announce(PeerRef from, const wire::RowAnnounce& announce) {
   for (const PeerRef peer : announce.row.peers) {
     if (state_.is_self(peer)) continue;
     const auto slot = state_.table.slot_of(state_.id(peer));
-    if (distance <= state_.table.distance_at(slot)) measurer_.add(peer);
+    if (distance <= state_.table.distance_at(slot) ||
+        state_.table.prefers_zone_of(peer, state_.id(peer))) {
+      measurer_.add(peer);
+    }
   }
 }
 
