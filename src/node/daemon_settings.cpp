@@ -144,6 +144,16 @@ void declare_tuning(OptionTable& table, DaemonSettings& settings) {
   table.add("pastry.probe-retries", pastry.probe_retries, "before a silent peer is held for dead")
       .range(0, 10)
       .in_profile("wan", wan_pastry.probe_retries);
+  table
+      .add("pastry.entry-probe-min", pastry.entry_probe_min,
+           "between probes of a silent peer of the routing table, at least: how long it is follows "
+           "from how often peers fail")
+      .range(1s, 24h);
+  table.add("pastry.entry-probe-max", pastry.entry_probe_max, "the same, at most").range(1s, 24h);
+  table.check([&pastry]() -> std::optional<std::string> {
+    if (pastry.entry_probe_min <= pastry.entry_probe_max) return std::nullopt;
+    return "pastry.entry-probe-min must be at most pastry.entry-probe-max";
+  });
   table.check([&pastry]() -> std::optional<std::string> {
     if (pastry.lease >= pastry.heartbeat_interval + pastry.probe_timeout) return std::nullopt;
     return "pastry.lease must be at least pastry.heartbeat and pastry.probe-timeout together: "
