@@ -81,7 +81,10 @@ void declare_place(OptionTable& table, DaemonSettings& settings) {
       .choice("lan", Profile::lan)
       .choice("wan", Profile::wan);
   table.profiles("profile");
-  table.add("zone", settings.zone, "label of the site that this peer is in");
+  table.add(
+      "zone", settings.zone,
+      "label of the site that this peer is in: routes prefer peers with the same one, then those "
+      "that answer sooner");
   table.add("log-level", settings.log_level, "how much goes to standard error")
       .choice("trace", LogLevel::trace)
       .choice("debug", LogLevel::debug)
@@ -142,6 +145,16 @@ void declare_tuning(OptionTable& table, DaemonSettings& settings) {
   table.add("pastry.probe-retries", pastry.probe_retries, "before a silent peer is held for dead")
       .range(0, 10)
       .in_profile("wan", wan_pastry.probe_retries);
+  table
+      .add("pastry.entry-probe-min", pastry.entry_probe_min,
+           "between probes of a silent peer of the routing table, at least: how long it is follows "
+           "from how often peers fail")
+      .range(1s, 24h);
+  table.add("pastry.entry-probe-max", pastry.entry_probe_max, "the same, at most").range(1s, 24h);
+  table.check([&pastry]() -> std::optional<std::string> {
+    if (pastry.entry_probe_min <= pastry.entry_probe_max) return std::nullopt;
+    return "pastry.entry-probe-min must be at most pastry.entry-probe-max";
+  });
   table.check([&pastry] {
     return lease_problem(pastry, {"pastry.lease", "pastry.heartbeat", "pastry.probe-timeout"});
   });

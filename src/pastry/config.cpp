@@ -5,7 +5,7 @@ namespace canopy::pastry {
 Config Config::wan() {
   Config config;
   config.heartbeat_interval = 17s;
-  config.lease = 26s;
+  config.lease = 23s;
   config.probe_timeout = 1s;
   config.probe_retries = 5;
   config.hop_ack_timeout_min = 100ms;

@@ -30,6 +30,9 @@ struct Config {
   Duration hop_patience = 10s;           // then one node has tried for long enough
   Duration leaf_maintenance_interval = 60s;
   Duration row_maintenance_interval = 20min;
+  double raw_loss_max = 0.05;     // L_r: share of messages that may meet a dead hop
+  Duration entry_probe_min = 9s;  // bounds of T_rt, between probes of a table's entry
+  Duration entry_probe_max = 1h;
   Duration join_retry_interval = 2s;
   Duration near_enough = 10ms;      // a contact this close spares the search for a closer one
   Duration join_help_timeout = 5s;  // how long one joiner may hold its helper

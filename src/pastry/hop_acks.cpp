@@ -12,7 +12,7 @@ namespace canopy::pastry {
 Duration HopAcks::timeout(PeerRef to, unsigned tries) const {
   const Config& config = state_.config;
   const Duration first =
-      state_.proximity.timeout(to, config.hop_ack_timeout_min, config.hop_ack_timeout_max);
+      state_.proximity.tight_timeout(to, config.hop_ack_timeout_min, config.hop_ack_timeout_max);
   const unsigned doublings = std::min(tries - 1, 8U);
   return std::min(first * (1 << doublings), config.hop_ack_timeout_max);
 }

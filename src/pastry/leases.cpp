@@ -81,13 +81,34 @@ void Leases::on_heartbeat(PeerRef from, const wire::Heartbeat& heartbeat) {
   if (heartbeat.number != 0 && state_.leaves.contains(from)) {
     answer(from, neighbor, heartbeat.number);
   }
+  if (neighbor != nullptr && heartbeat.mark != 0 && state_.active) {
+    compare(*neighbor, heartbeat.mark);
+  }
+}
+
+// News is on its way to both, and does not arrive at once.
+void Leases::compare(Neighbor& neighbor, std::uint32_t mark) {
+  const MonoTime now = state_.now();
+  if (mark == state_.ring_mark(neighbor.peer)) {
+    neighbor.differs_since = never;
+    if (&neighbor == &left_) {
+      state_.agreeing = neighbor.peer;
+      state_.agreed_at = now;
+    }
+  } else if (neighbor.differs_since == never) {
+    neighbor.differs_since = now;
+  } else if (now - neighbor.differs_since >= state_.config.heartbeat_interval / 2) {
+    neighbor.differs_since = never;
+    prober_.probe(neighbor.peer, goal::leaves);
+  }
 }
 
 // An own heartbeat that is under way is not overtaken: two that ask each other at
 // once would go on for ever.
 void Leases::answer(PeerRef peer, Neighbor* asked, std::uint32_t number) {
   const auto lease = std::chrono::duration_cast<std::chrono::milliseconds>(state_.config.lease);
-  wire::Heartbeat heartbeat{0, number, static_cast<std::uint32_t>(lease.count())};
+  const std::uint32_t mark = state_.active ? state_.ring_mark(peer) : 0;
+  wire::Heartbeat heartbeat{0, number, static_cast<std::uint32_t>(lease.count()), mark};
   if (state_.active && asked != nullptr && asked->number == 0 && !fresh(*asked)) {
     heartbeat.number = begin(*asked);
   }
@@ -131,7 +152,8 @@ void Leases::tick() {
     if (due(*neighbor) > state_.now()) continue;
     if (neighbor->number == 0) {
       ++state_.counters.heartbeats_sent;
-      state_.send(neighbor->peer, wire::Heartbeat{begin(*neighbor), 0, 0});
+      state_.send(neighbor->peer,
+                  wire::Heartbeat{begin(*neighbor), 0, 0, state_.ring_mark(neighbor->peer)});
     } else {
       neighbor->number = 0;  // asks again if the answer brings no lease
       prober_.probe(neighbor->peer, goal::life | goal::leaves);

@@ -14,6 +14,9 @@
 // one echoes that. The left neighbour is asked every T_ls and the right one usually
 // asks by itself. Whoever does not answer is probed: so both neighbours of a dead
 // node find out. Probes of leaf sets that are answered renew leases, too.
+//
+// They carry a mark of the leaves that both should have, too. Neighbours that
+// disagree for half an interval compare their leaf sets.
 // A part of a node.
 #pragma once
 
@@ -52,6 +55,7 @@ class Leases {
     // The lease; none yet.
     MonoTime since = MonoTime::min();
     MonoTime until = MonoTime::min();
+    MonoTime differs_since = never;  // by the marks
   };
 
   void look_at_neighbors();
@@ -64,6 +68,7 @@ class Leases {
   std::uint32_t begin(Neighbor& neighbor);
   void answer(PeerRef peer, Neighbor* asked, std::uint32_t number);
   void renew(Neighbor& neighbor, MonoTime since, Duration lease);
+  void compare(Neighbor& neighbor, std::uint32_t mark);
 
   NodeState& state_;
   Prober& prober_;

@@ -7,7 +7,9 @@ namespace canopy::pastry {
 namespace {
 
 constexpr double jitter = 0.1;
-constexpr std::size_t closest_asked = 2;  // of each row
+constexpr Duration entry_round_min = 1s;      // so long a few may be late
+constexpr std::uint64_t agreeing_rounds = 8;  // of which one compares leaf sets all the same
+constexpr std::size_t closest_asked = 2;      // of each row
 constexpr std::size_t nearest_asked = 3;
 
 Duration random_part(Random& random, Duration span) {
@@ -20,9 +22,13 @@ void Maintenance::start() {
   Random& random = state_.env.random();
   leaf_round_ = state_.now() + random_part(random, state_.config.leaf_maintenance_interval);
   row_round_ = state_.now() + random_part(random, state_.config.row_maintenance_interval);
+  entry_round_ = state_.now() + state_.config.entry_probe_min;
+  state_.tuning.start(state_.now());
 }
 
-MonoTime Maintenance::deadline() const noexcept { return std::min(leaf_round_, row_round_); }
+MonoTime Maintenance::deadline() const noexcept {
+  return std::min({leaf_round_, row_round_, entry_round_});
+}
 
 void Maintenance::tick() {
   const MonoTime now = state_.now();
@@ -35,6 +41,25 @@ void Maintenance::tick() {
     row_round_ = now + random.jittered(state_.config.row_maintenance_interval, jitter);
     refresh_rows();
   }
+  if (entry_round_ <= now) look_at_entries();
+}
+
+// Whoever was heard from, whatever it said, has its turn later.
+void Maintenance::look_at_entries() {
+  const MonoTime now = state_.now();
+  state_.tuning.update(now, estimated_nodes(state_.leaves, state_.self_id), state_.watched());
+  const Duration interval = state_.tuning.interval();
+  Duration next = std::min(interval, state_.config.leaf_maintenance_interval);
+  for (const auto& entry : state_.table.all()) {
+    const auto silence = state_.proximity.silence(entry.peer, now);
+    if (silence && *silence < interval) {
+      next = std::min(next, interval - *silence);
+    } else {
+      ++state_.counters.entry_probes;
+      prober_.probe(entry.peer, goal::presence);
+    }
+  }
+  entry_round_ = now + std::max(next, entry_round_min);
 }
 
 void Maintenance::leaf_lost() {
@@ -52,9 +77,15 @@ bool Maintenance::leaves_missing() const {
   return !state_.leaves.full() && state_.knows_beyond_leaves();
 }
 
+// Their heartbeats compare leaf sets as well.
+bool Maintenance::left_agrees() const {
+  return state_.agreeing && state_.agreeing == state_.leaves.left() &&
+         state_.now() - state_.agreed_at < state_.config.leaf_maintenance_interval;
+}
+
 void Maintenance::compare_leaf_sets() {
   Random& random = state_.env.random();
-  if (!state_.leaves.empty()) {
+  if (!state_.leaves.empty() && (!left_agrees() || random.below(agreeing_rounds) == 0)) {
     prober_.probe(state_.leaves.left(), goal::leaves);
     const auto all = state_.leaves.all();
     prober_.probe(all[random.below(all.size())].peer, goal::leaves);

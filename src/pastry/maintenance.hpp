@@ -1,11 +1,12 @@
 // What a node does from time to time, with nobody asking: compares its leaf set
-// with those of its left neighbour and of a random leaf, tries a departed peer
+// with those of its left neighbour and of a random leaf (less often while the
+// neighbour's heartbeats say that it has the same leaves), tries a departed peer
 // again, and asks a random peer of each row for that row of its table, since
 // who is near may have come after the row was filled (MSPastry). It asks the
 // closest of each row, too: what is closest to them is so to this node, nearly.
 //
-// Self-tuned probing of table entries belongs here as well: it will set its
-// interval from the ring's size and failure rate as it sees them.
+// Probes entries of its routing table that have been silent for too long, how long
+// the ring's size and failures tell (self_tuning.hpp).
 // A part of a node.
 #pragma once
 
@@ -40,7 +41,9 @@ class Maintenance {
  private:
   void compare_leaf_sets();
   void compare_soon();
+  bool left_agrees() const;
   bool leaves_missing() const;
+  void look_at_entries();
 
   NodeState& state_;
   Prober& prober_;
@@ -48,6 +51,7 @@ class Maintenance {
   MonoTime leaf_round_ = never;
   MonoTime row_round_ = never;
   unsigned leaves_lost_ = 0;     // halved with each comparison
+  MonoTime entry_round_ = never;
   std::uint32_t row_nonce_ = 0;  // of the questions of the last round
 };
 

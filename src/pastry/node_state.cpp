@@ -11,6 +11,14 @@ namespace {
 // the next mention of them costs no probe.
 constexpr std::size_t spare_records = 32;
 constexpr std::size_t about_as_far_max = 16;
+constexpr int silent_intervals_max = 4;  // of probes of entries
+
+// The finaliser of splitmix64.
+std::uint64_t hash_number(std::uint64_t x) noexcept {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
 
 // Long enough for everybody to have found out about a failure.
 Duration quarantine_of(const Config& config) {
@@ -27,10 +35,11 @@ NodeState::NodeState(const Config& configuration, PeerRef own_ref, wire::Env& en
       self_id(environment.peers().id(own_ref)),
       env(environment),
       leaves(self_id, configuration.leaf_set_size),
-      table(self_id, configuration.b, environment.peers()),
+      table(self_id, configuration.b, environment.peers(), environment.peers()[own_ref].zone),
       neighborhood(configuration.neighborhood_size, environment.peers()),
       departed(configuration.departed_max, quarantine_of(configuration),
                configuration.departed_memory),
+      tuning(configuration),
       last_nonce_(static_cast<std::uint32_t>(environment.random().next())) {}
 
 std::uint32_t NodeState::next_nonce() noexcept {
@@ -40,6 +49,14 @@ std::uint32_t NodeState::next_nonce() noexcept {
 
 bool NodeState::holds(PeerRef peer) const {
   return leaves.contains(peer) || table.contains(peer, id(peer)) || neighborhood.contains(peer);
+}
+
+std::size_t NodeState::watched() const {
+  const auto all = leaves.all();
+  return table.size() +
+         static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [this](const Leaf& leaf) {
+           return !table.contains(leaf.peer, leaf.id);
+         }));
 }
 
 PeerRef NodeState::find(const Id& peer_id) const {
@@ -63,8 +80,26 @@ bool NodeState::knows_beyond_leaves() const {
          !std::all_of(near.begin(), near.end(), is_leaf);
 }
 
+// A full leaf set reaches one place farther than the neighbour's, on the side away from it.
+std::uint32_t NodeState::ring_mark(PeerRef neighbor) const {
+  const auto all = leaves.all();
+  PeerRef beyond;
+  if (leaves.full() && leaves.left() != leaves.right()) {
+    const std::size_t outermost = leaves.side_size() - 1;
+    beyond =
+        neighbor == leaves.left() ? leaves.larger(outermost).peer : leaves.smaller(outermost).peer;
+  }
+  std::uint64_t sum = hash_number(self_id.high64());
+  for (const Leaf& leaf : all) {
+    if (leaf.peer != beyond) sum += hash_number(leaf.id.high64());
+  }
+  const auto mark = static_cast<std::uint32_t>(sum >> 32);
+  return mark == 0 ? 1 : mark;
+}
+
 wire::LeafProbe NodeState::leaf_probe(std::uint32_t nonce, bool reply) const {
-  wire::LeafProbe probe{nonce, reply, active, {}, departed.in_quarantine(now())};
+  wire::LeafProbe probe{
+      nonce, reply, active, {}, departed.in_quarantine(now()), tuning.own_seconds()};
   probe.leaves.reserve(leaves.size());
   for (const Leaf& leaf : leaves.all()) probe.leaves.push_back(leaf.peer);
   return probe;
@@ -75,7 +110,13 @@ wire::LeafProbe NodeState::leaf_probe(std::uint32_t nonce, bool reply) const {
 // only link, few others are (the rings of Wong, Slivkins, Sirer, "Meridian", 2005).
 wire::Peers NodeState::neighbors_for(PeerRef asker) const {
   wire::Peers peers;
-  for (const auto& neighbor : neighborhood.all()) peers.push_back(neighbor.peer);
+  const Duration interval = tuning.interval();
+  for (const auto& neighbor : neighborhood.all()) {
+    // Nobody probes them: who is long silent is dead more often than not, and would
+    // be measured in vain by all who ask.
+    const auto silence = proximity.silence(neighbor.peer, now());
+    if (silence && *silence <= silent_intervals_max * interval) peers.push_back(neighbor.peer);
+  }
   const std::uint32_t distance = proximity.distance(asker);
   if (distance == unknown_distance) return peers;
   for (const PeerRef peer : proximity.about_as_far_as(distance, about_as_far_max)) {

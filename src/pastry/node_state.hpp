@@ -14,6 +14,7 @@
 #include "pastry/neighborhood_set.hpp"
 #include "pastry/proximity.hpp"
 #include "pastry/routing_table.hpp"
+#include "pastry/self_tuning.hpp"
 #include "wire/env.hpp"
 
 namespace canopy::pastry {
@@ -34,12 +35,17 @@ struct NodeState {
 
   // Whether any of the three sets holds the peer.
   bool holds(PeerRef peer) const;
+  // How many are in the leaf set or the table.
+  std::size_t watched() const;
   // The peer with this id in any of the three sets, whatever its incarnation.
   PeerRef find(const Id& peer_id) const;
   // Whether somebody is known who is not a leaf. If not, the leaf set holds
   // everybody this node knows: it covers the whole ring.
   bool knows_beyond_leaves() const;
 
+  // Of the part of the ring that both this node and its neighbour should have in
+  // their leaf sets: the same at both if they agree on who is there. Never 0.
+  std::uint32_t ring_mark(PeerRef neighbor) const;
   // What this node tells of its leaf set, and of peers that it found dead.
   wire::LeafProbe leaf_probe(std::uint32_t nonce, bool reply) const;
   // What this node tells a peer that looks for others near to itself: its
@@ -63,11 +69,15 @@ struct NodeState {
   NeighborhoodSet neighborhood;
   Proximity proximity;
   Departed departed;
+  SelfTuning tuning;
   Counters counters;
   bool active = false;
   // A live peer was met that found no place in the leaf set, and nobody has
   // been lost since: the leaf set does not hold everybody.
   bool met_beyond_leaves = false;
+  // The neighbour whose mark was the same as this node's at that time.
+  PeerRef agreeing;
+  MonoTime agreed_at = MonoTime::min();
 
  private:
   std::uint32_t last_nonce_;

@@ -11,6 +11,9 @@ constexpr std::uint8_t rounds_max = 3;
 // A candidate that is but to be measured, because somebody named it, is dead more
 // often than not if it does not answer.
 constexpr unsigned stranger_tries_max = 2;
+// Enough where a mistake costs little: where others have asked as well, or to lose
+// an entry of the table.
+constexpr unsigned sure_tries = 3;
 
 }  // namespace
 
@@ -67,6 +70,15 @@ void Prober::try_once(PeerRef peer) {
   pending_.back().tries = static_cast<std::uint8_t>(state_.config.probe_retries + 1);
 }
 
+void Prober::confirm(PeerRef peer) {
+  const bool known = find(peer) != nullptr;
+  probe(peer, goal::life);
+  const unsigned tries = state_.config.probe_retries + 1;
+  if (!known && tries > sure_tries) {
+    pending_.back().tries = static_cast<std::uint8_t>(tries - sure_tries + 1);
+  }
+}
+
 void Prober::probe_with_news(PeerRef peer) {
   Pending* known = find(peer);
   if (known == nullptr || (known->goals & goal::leaves) == 0) {
@@ -87,7 +99,7 @@ Prober::Answer Prober::answered(PeerRef peer, std::uint32_t nonce, bool with_lea
     answer.round_trip = state_.now() - pending->previous_sent;
   }
   pending->heard = true;
-  pending->goals &= static_cast<Goals>(~goal::life);
+  pending->goals &= static_cast<Goals>(~(goal::life | goal::presence));
   if (with_leaves) pending->goals &= static_cast<Goals>(~goal::leaves);
   if (answer.round_trip) pending->goals &= static_cast<Goals>(~goal::distance);
   if (pending->goals == 0) cancel(peer);
@@ -99,7 +111,7 @@ void Prober::heard(PeerRef peer) {
   Pending* pending = find(peer);
   if (pending == nullptr) return;
   pending->heard = true;
-  pending->goals &= static_cast<Goals>(~goal::life);
+  pending->goals &= static_cast<Goals>(~(goal::life | goal::presence));
   if (pending->goals == 0) cancel(peer);
 }
 
@@ -136,6 +148,17 @@ std::vector<PeerRef> Prober::asked_for_leaves() const {
   return asked;
 }
 
+bool Prober::stranger(const Pending& pending) const {
+  return pending.goals == goal::distance && !state_.holds(pending.peer);
+}
+
+unsigned Prober::tries_max(const Pending& pending) const {
+  const unsigned all = state_.config.probe_retries + 1;
+  if (stranger(pending)) return stranger_tries_max;
+  const bool entry = pending.goals == goal::presence && !state_.leaves.contains(pending.peer);
+  return entry ? std::min(all, sure_tries) : all;
+}
+
 std::vector<PeerRef> Prober::expire() {
   std::vector<PeerRef> failed;
   const MonoTime now = state_.now();
@@ -143,8 +166,8 @@ std::vector<PeerRef> Prober::expire() {
   std::vector<PeerRef> unanswered;  // alive all the same
   for (Pending& pending : pending_) {
     if (pending.deadline > now) continue;
-    const bool stranger = pending.goals == goal::distance && !state_.holds(pending.peer);
-    const unsigned tries_max = stranger ? stranger_tries_max : state_.config.probe_retries + 1;
+    const bool stranger = this->stranger(pending);
+    const unsigned tries_max = this->tries_max(pending);
     if (pending.tries < tries_max) {
       send(pending);
     } else if (stranger) {

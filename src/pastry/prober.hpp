@@ -25,6 +25,7 @@ namespace goal {
 inline constexpr Goals life = 1;      // any message from the peer will do
 inline constexpr Goals distance = 2;  // wants the answer that carries the last nonce
 inline constexpr Goals leaves = 4;    // wants its leaf set
+inline constexpr Goals presence = 8;  // as life, but nothing speaks against it so far
 }  // namespace goal
 
 class Prober {
@@ -35,6 +36,8 @@ class Prober {
   void probe(PeerRef peer, Goals goals);
   // For leaf sets, without repeats: a peer that has probably gone for good.
   void try_once(PeerRef peer);
+  // For its life, as somebody else has done in vain: with fewer repeats.
+  void confirm(PeerRef peer);
   // For leaf sets, but sent in any case: there is news to tell, which a
   // probe that is outstanding already did not carry.
   void probe_with_news(PeerRef peer);
@@ -81,6 +84,8 @@ class Prober {
 
   Pending* find(PeerRef peer) noexcept;
   const Pending* find(PeerRef peer) const noexcept;
+  bool stranger(const Pending& pending) const;
+  unsigned tries_max(const Pending& pending) const;
   void send(Pending& pending);
   void settle_deadline() noexcept;
 

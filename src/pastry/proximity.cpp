@@ -1,6 +1,7 @@
 #include "pastry/proximity.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "pastry/routing_table.hpp"
@@ -10,6 +11,10 @@ namespace canopy::pastry {
 namespace {
 
 constexpr std::size_t records_growth = 16;
+constexpr int variations_of_tcp = 4;
+constexpr std::int64_t no_share = std::numeric_limits<std::int64_t>::max();
+constexpr int tight_variations = 2;
+constexpr std::int64_t tight_share = 8;
 
 std::uint32_t coarse(MonoTime time) noexcept {
   return static_cast<std::uint32_t>(time.time_since_epoch().count() >> 10);
@@ -105,12 +110,22 @@ std::vector<PeerRef> Proximity::about_as_far_as(std::uint32_t distance_us,
   return peers;
 }
 
-Duration Proximity::timeout(PeerRef peer, Duration floor, Duration ceiling) const noexcept {
+Duration Proximity::overdue(PeerRef peer, int variations, std::int64_t share, Duration floor,
+                            Duration ceiling) const noexcept {
   const Record* record = find(peer);
   if (record == nullptr || record->distance_us == unknown_distance) return ceiling;
-  const Duration overdue(std::int64_t{record->smoothed_us} +
-                         4 * std::int64_t{record->variation_us});
-  return std::clamp(overdue, floor, ceiling);
+  const std::int64_t smoothed = record->smoothed_us;
+  const std::int64_t slack =
+      std::max(std::int64_t{variations} * record->variation_us, smoothed / share);
+  return std::clamp(Duration(smoothed + slack), floor, ceiling);
+}
+
+Duration Proximity::timeout(PeerRef peer, Duration floor, Duration ceiling) const noexcept {
+  return overdue(peer, variations_of_tcp, no_share, floor, ceiling);
+}
+
+Duration Proximity::tight_timeout(PeerRef peer, Duration floor, Duration ceiling) const noexcept {
+  return overdue(peer, tight_variations, tight_share, floor, ceiling);
 }
 
 void Proximity::trim(const std::function<bool(PeerRef)>& keep) {

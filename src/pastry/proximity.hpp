@@ -42,6 +42,8 @@ class Proximity {
   std::vector<PeerRef> about_as_far_as(std::uint32_t distance_us, std::size_t count) const;
   // When an answer of the peer is overdue, between these two.
   Duration timeout(PeerRef peer, Duration floor, Duration ceiling) const noexcept;
+  // The same where to ask too soon costs little: tighter than TCP's.
+  Duration tight_timeout(PeerRef peer, Duration floor, Duration ceiling) const noexcept;
 
   std::size_t size() const noexcept { return records_.size(); }
   // Forgets those records whose peer is not to be kept.
@@ -57,6 +59,9 @@ class Proximity {
     std::uint32_t heard;  // units of 1024 us, wrapping after 50 days
   };
 
+  // Variations and a share of the round trip, whichever is more, after the round trip.
+  Duration overdue(PeerRef peer, int variations, std::int64_t share, Duration floor,
+                   Duration ceiling) const noexcept;
   Record& record(PeerRef peer, MonoTime now);
   Record* find(PeerRef peer) noexcept;
   const Record* find(PeerRef peer) const noexcept;

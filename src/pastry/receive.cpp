@@ -30,7 +30,10 @@ class Pastry::Receiver {
       pastry_.prober_.probe(from_, goal::leaves);
     }
   }
-  void operator()(wire::Probe& probe) { pastry_.state_.send(from_, wire::ProbeReply{probe.nonce}); }
+  void operator()(wire::Probe& probe) {
+    const std::uint32_t tuning_s = pastry_.state_.tuning.own_seconds();
+    pastry_.state_.send(from_, wire::ProbeReply{probe.nonce, tuning_s});
+  }
   void operator()(wire::ProbeReply& reply) { pastry_.on_probe_reply(from_, reply); }
   void operator()(wire::DistanceReport& report) { pastry_.on_distance_report(from_, report); }
   void operator()(wire::LeafProbe& probe) { pastry_.on_leaf_probe(from_, probe); }
@@ -159,6 +162,7 @@ void Pastry::on_join_request(PeerRef from, wire::Routed message) {
 }
 
 void Pastry::on_leaf_probe(PeerRef from, const wire::LeafProbe& probe) {
+  state_.tuning.told(from, probe.tuning_s);
   std::optional<Duration> round_trip;
   bool answer = false;
   if (probe.reply) {
@@ -191,7 +195,7 @@ void Pastry::on_leaf_probe(PeerRef from, const wire::LeafProbe& probe) {
         drop(failed, Loss::failed);
         continue;
       }
-      prober_.probe(failed, goal::life);
+      prober_.confirm(failed);
     } else if (!state_.active) {
       await_lease(failed, Duration::zero());
     }
@@ -206,6 +210,7 @@ void Pastry::on_leaf_probe(PeerRef from, const wire::LeafProbe& probe) {
 
 // Distance is mutual: whom this node has a place for may have one for this node.
 void Pastry::on_probe_reply(PeerRef from, const wire::ProbeReply& reply) {
+  state_.tuning.told(from, reply.tuning_s);
   if (joiner_ && joiner_->on_probe_reply(from, reply)) return;
   const Prober::Answer answer = prober_.answered(from, reply.nonce, false);
   if (!answer.round_trip) return;
@@ -266,7 +271,10 @@ void Pastry::on_row_announce(PeerRef from, const wire::RowAnnounce& announce) {
   for (const PeerRef peer : announce.row.peers) {
     if (state_.is_self(peer)) continue;
     const auto slot = state_.table.slot_of(state_.id(peer));
-    if (distance <= state_.table.distance_at(slot)) measurer_.add(peer);
+    if (distance <= state_.table.distance_at(slot) ||
+        state_.table.prefers_zone_of(peer, state_.id(peer))) {
+      measurer_.add(peer);
+    }
   }
 }
 

@@ -21,8 +21,8 @@ std::uint32_t order_of(const RoutingTable::Entry& entry) noexcept {
 
 }  // namespace
 
-RoutingTable::RoutingTable(const Id& self, unsigned b, const PeerTable& peers)
-    : self_(self), b_(b), peers_(&peers) {
+RoutingTable::RoutingTable(const Id& self, unsigned b, const PeerTable& peers, std::string zone)
+    : self_(self), b_(b), peers_(&peers), zone_(std::move(zone)) {
   CANOPY_ASSERT(b >= 1 && b <= 8);
 }
 
@@ -43,8 +43,21 @@ bool RoutingTable::holds(std::size_t at, Slot slot) const noexcept {
   return at < entries_.size() && entries_[at].row == slot.row && entries_[at].column == slot.column;
 }
 
-bool RoutingTable::better(const Entry& incumbent, const Id& id,
+bool RoutingTable::in_zone(PeerRef peer) const noexcept {
+  return !zone_.empty() && (*peers_)[peer].zone == zone_;
+}
+
+bool RoutingTable::prefers_zone_of(PeerRef peer, const Id& id) const noexcept {
+  if (id == self_ || !in_zone(peer)) return false;
+  const PeerRef entry = at(slot_of(id));
+  return entry && !in_zone(entry);
+}
+
+bool RoutingTable::better(const Entry& incumbent, PeerRef peer, const Id& id,
                           std::uint32_t distance_us) const noexcept {
+  if (distance_us != unknown_distance && in_zone(peer) != in_zone(incumbent.peer)) {
+    return in_zone(peer);
+  }
   if (distance_us != incumbent.distance_us) return distance_us < incumbent.distance_us;
   return distance_us != unknown_distance && id < peers_->id(incumbent.peer);
 }
@@ -55,7 +68,7 @@ bool RoutingTable::would_take(PeerRef peer, const Id& id,
   const Slot slot = slot_of(id);
   const std::size_t at = position(slot);
   if (!holds(at, slot)) return true;
-  return entries_[at].peer != peer && better(entries_[at], id, distance_us);
+  return entries_[at].peer != peer && better(entries_[at], peer, id, distance_us);
 }
 
 bool RoutingTable::insert(PeerRef peer, const Id& id, std::uint32_t distance_us) {
@@ -74,7 +87,7 @@ bool RoutingTable::insert(PeerRef peer, const Id& id, std::uint32_t distance_us)
     if (distance_us != unknown_distance) entry.distance_us = distance_us;
     return false;
   }
-  if (peers_->id(entry.peer) != id && !better(entry, id, distance_us)) return false;
+  if (peers_->id(entry.peer) != id && !better(entry, peer, id, distance_us)) return false;
   entry.peer = peer;
   entry.distance_us = distance_us;
   return true;

@@ -1,6 +1,7 @@
 // The routing table of a Pastry node: row l holds peers that share exactly the
 // first l digits with it, one for each value of the next digit; of all that
-// would fit an entry, the closest by round trip (ties: the smaller id).
+// would fit an entry, one of the node's own zone, if it has one, and of these the
+// closest by round trip (ties: the smaller id).
 //
 // Sparse: one array of the entries that exist, ordered by row and column, since
 // only log_2^b N rows of a table are ever populated. Distances are kept with
@@ -11,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/id.hpp"
@@ -35,9 +37,10 @@ class RoutingTable {
     friend bool operator==(const Slot&, const Slot&) = default;
   };
 
-  RoutingTable(const Id& self, unsigned b, const PeerTable& peers);
+  // `zone` is the node's own label; without one, labels do not matter.
+  RoutingTable(const Id& self, unsigned b, const PeerTable& peers, std::string zone = {});
 
-  // Takes the peer in if its entry is empty, if it is closer than the one
+  // Takes the peer in if its entry is empty, if it is better than the one
   // there, or if it is that one with a new distance, or another incarnation of
   // it. A peer of unknown distance fills empty entries only. True if the set of
   // peers in the table changed.
@@ -57,6 +60,9 @@ class RoutingTable {
   // Whether insert would put the peer into the table.
   bool would_take(PeerRef peer, const Id& id, std::uint32_t distance_us) const noexcept;
 
+  // Whether the peer is of the node's zone and the entry for it is not.
+  bool prefers_zone_of(PeerRef peer, const Id& id) const noexcept;
+
   std::size_t size() const noexcept { return entries_.size(); }
   bool empty() const noexcept { return entries_.empty(); }
   // One more than the deepest row that has an entry.
@@ -71,11 +77,14 @@ class RoutingTable {
  private:
   std::size_t position(Slot slot) const noexcept;
   bool holds(std::size_t at, Slot slot) const noexcept;
-  bool better(const Entry& incumbent, const Id& id, std::uint32_t distance_us) const noexcept;
+  bool in_zone(PeerRef peer) const noexcept;
+  bool better(const Entry& incumbent, PeerRef peer, const Id& id,
+              std::uint32_t distance_us) const noexcept;
 
   Id self_;
   unsigned b_;
   const PeerTable* peers_;
+  std::string zone_;
   std::vector<Entry> entries_;
 };
 

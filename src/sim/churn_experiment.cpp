@@ -10,6 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration delivery_deadline = 60s;
+constexpr Duration prompt_max = 5s;     // silent hops take less, and leases more
 constexpr Duration look_interval = 1s;  // at the repairs under way
 constexpr int samples_count = 200;
 constexpr double growth_seconds = 300;
@@ -44,6 +45,10 @@ double ChurnResults::incorrect_share() const { return share(incorrect, lookups);
 
 double ChurnResults::delay_stretch() const {
   return direct == Duration::zero() ? 0 : seconds_of(way) / seconds_of(direct);
+}
+
+double ChurnResults::prompt_delay_stretch() const {
+  return prompt_direct == Duration::zero() ? 0 : seconds_of(prompt_way) / seconds_of(prompt_direct);
 }
 
 double ChurnResults::control_per_node_per_second() const {
@@ -209,8 +214,15 @@ void ChurnExperiment::deliver(std::uint32_t nonce, NodeIndex node) {
   lookup.incorrect |= live_.closest(lookup.key) != node;
   if (lookup.delivered || time > delivery_deadline) return;
   lookup.delivered = true;
+  const Duration direct = simulation().network().delay(lookup.origin, node);
   results_.way += time;
-  results_.direct += simulation().network().delay(lookup.origin, node);
+  results_.direct += direct;
+  if (time > prompt_max) {
+    ++results_.waited;
+  } else {
+    results_.prompt_way += time;
+    results_.prompt_direct += direct;
+  }
 }
 
 // --- What is counted ---

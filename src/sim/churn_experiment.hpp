@@ -54,6 +54,10 @@ struct ChurnResults {
   std::uint64_t incorrect = 0;         // delivered by another node than the closest active one
   Duration way{};                      // sums over those delivered: until they were ..
   Duration direct{};                   // .. and from origin to deliverer
+  // Of these, the ones that did not wait for a dead node's place to be taken over.
+  Duration prompt_way{};
+  Duration prompt_direct{};
+  std::uint64_t waited = 0;  // the others
 
   // All messages but lookups on their way and their answers, a second and active
   // node: hop acks are in it.
@@ -71,6 +75,7 @@ struct ChurnResults {
   double lost_share() const;
   double incorrect_share() const;
   double delay_stretch() const;
+  double prompt_delay_stretch() const;
   double control_per_node_per_second() const;
   Duration repair_p99() const;
 };

@@ -11,10 +11,14 @@ overlay::Heartbeat to_proto(Writer&, const Heartbeat& from) {
   to.set_number(from.number);
   to.set_echo(from.echo);
   to.set_lease_ms(from.lease_ms);
+  to.set_mark(from.mark);
   return to;
 }
 Heartbeat from_proto(Reader&, const overlay::Heartbeat& from) {
-  return {.number = from.number(), .echo = from.echo(), .lease_ms = from.lease_ms()};
+  return {.number = from.number(),
+          .echo = from.echo(),
+          .lease_ms = from.lease_ms(),
+          .mark = from.mark()};
 }
 
 overlay::Probe to_proto(Writer&, const Probe& from) {
@@ -31,11 +35,13 @@ Probe from_proto(Reader&, const overlay::Probe& from) {
 overlay::ProbeReply to_proto(Writer&, const ProbeReply& from) {
   overlay::ProbeReply to;
   to.set_nonce(from.nonce);
+  to.set_tuning_s(from.tuning_s);
   return to;
 }
 ProbeReply from_proto(Reader&, const overlay::ProbeReply& from) {
   ProbeReply to;
   to.nonce = from.nonce();
+  to.tuning_s = from.tuning_s();
   return to;
 }
 
@@ -57,6 +63,7 @@ overlay::LeafProbe to_proto(Writer& writer, const LeafProbe& from) {
   to.set_active(from.active);
   writer.put_list(to.mutable_leaves(), from.leaves, limit::peers);
   writer.put_list(to.mutable_failed(), from.failed, limit::peers);
+  to.set_tuning_s(from.tuning_s);
   return to;
 }
 LeafProbe from_proto(Reader& reader, const overlay::LeafProbe& from) {
@@ -66,6 +73,7 @@ LeafProbe from_proto(Reader& reader, const overlay::LeafProbe& from) {
   to.active = from.active();
   to.leaves = reader.list<PeerRef>(from.leaves(), limit::peers, "leaves");
   to.failed = reader.list<PeerRef>(from.failed(), limit::peers, "failed");
+  to.tuning_s = from.tuning_s();
   return to;
 }
 

@@ -54,12 +54,12 @@ std::size_t size_of(const std::vector<GroupState>& states) noexcept {
 
 // What each type has beside the frame. Group ids count as numbers where links
 // intern them.
-std::size_t content_size(const Heartbeat&) noexcept { return 3 * number_bytes; }
+std::size_t content_size(const Heartbeat&) noexcept { return 4 * number_bytes; }
 std::size_t content_size(const Probe&) noexcept { return number_bytes; }
-std::size_t content_size(const ProbeReply&) noexcept { return number_bytes; }
+std::size_t content_size(const ProbeReply&) noexcept { return 2 * number_bytes; }
 std::size_t content_size(const DistanceReport&) noexcept { return number_bytes; }
 std::size_t content_size(const LeafProbe& m) noexcept {
-  return 2 * number_bytes + size_of(m.leaves) + size_of(m.failed);
+  return 3 * number_bytes + size_of(m.leaves) + size_of(m.failed);
 }
 std::size_t content_size(const StateRequest&) noexcept { return 3 * number_bytes; }
 std::size_t content_size(const StateReply& m) noexcept {

@@ -28,6 +28,7 @@ struct Heartbeat {
   std::uint32_t number = 0;    // 0: wants no answer
   std::uint32_t echo = 0;      // 0: answers none
   std::uint32_t lease_ms = 0;  // with an echo: that the sender grants
+  std::uint32_t mark = 0;      // of the leaves that both should have; 0: does not say
 };
 
 // Liveness and distance: the answer echoes the nonce.
@@ -36,6 +37,7 @@ struct Probe {
 };
 struct ProbeReply {
   std::uint32_t nonce = 0;
+  std::uint32_t tuning_s = 0;  // the sender's own interval between probes of entries; 0: none
 };
 
 // The sender measured this round trip to the receiver, who need not do it again.
@@ -51,6 +53,7 @@ struct LeafProbe {
   bool active = false;  // the sender is active
   Peers leaves = {};
   Peers failed = {};
+  std::uint32_t tuning_s = 0;  // as in ProbeReply
 };
 
 enum class StatePart : std::uint8_t {

@@ -54,8 +54,8 @@ TEST_F(HopAcksTest, TheTimeoutFollowsTheRoundTrip) {
   EXPECT_EQ(acks.deadline(), env.time + config.hop_ack_timeout_max) << "of a peer never measured";
   state.proximity.sample(other, 40ms, env.time);
   add(other);
-  EXPECT_EQ(acks.deadline(), env.time + 120ms);
-  env.time += 120ms;
+  EXPECT_EQ(acks.deadline(), env.time + 80ms);
+  env.time += 80ms;
   const auto overdue = acks.take_overdue();
   ASSERT_EQ(overdue.size(), 1U);
   EXPECT_EQ(overdue[0].to, other);
@@ -65,9 +65,9 @@ TEST_F(HopAcksTest, TheTimeoutFollowsTheRoundTrip) {
 TEST_F(HopAcksTest, ARepeatKeepsItsNumberAndWaitsLonger) {
   state.proximity.sample(hop, 40ms, env.time);
   const std::uint32_t id = add(hop);
-  env.time += 120ms;
+  env.time += 80ms;
   acks.add_again(std::move(acks.take_overdue()[0]));
-  EXPECT_EQ(acks.deadline(), env.time + 240ms);
+  EXPECT_EQ(acks.deadline(), env.time + 160ms);
   env.time += 10ms;
   EXPECT_FALSE(acks.acked(hop, id)) << "which of the two was acked is not known: no sample";
   EXPECT_EQ(acks.size(), 0U);
@@ -94,7 +94,7 @@ TEST_F(HopAcksTest, AnotherWayStartsWithAShortTimeoutButIsNoNewMessage) {
   HopAcks::Pending pending = std::move(acks.take_overdue()[0]);
   acks.add_elsewhere(other, pending);
   EXPECT_NE(pending.message.hop_id, id);
-  EXPECT_EQ(acks.deadline(), env.time + 120ms);
+  EXPECT_EQ(acks.deadline(), env.time + 80ms);
   env.time = acks.deadline();
   EXPECT_EQ(acks.take_overdue()[0].begun, begun);
 }

@@ -1,6 +1,7 @@
 #include "pastry/leases.hpp"
 
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -118,6 +119,45 @@ TEST_F(LeasesTest, TwoThatAskEachOtherAtOnceComeToAnEnd) {
   leases.on_heartbeat(left, {0, number, 2000});
   grant(right);
   EXPECT_TRUE(leases.held());
+}
+
+TEST_F(LeasesTest, NeighboursThatStayAtOddsCompareTheirLeaves) {
+  const std::uint32_t other = state.ring_mark(left) + 1;
+  grant_both();
+  leases.on_heartbeat(left, {0, 0, 0, other});
+  EXPECT_TRUE(env.all<wire::LeafProbe>().empty()) << "news may be on its way";
+  env.time += config.heartbeat_interval / 2;
+  leases.on_heartbeat(left, {0, 0, 0, state.ring_mark(left)});
+  EXPECT_EQ(state.agreeing, left);
+  leases.on_heartbeat(left, {0, 0, 0, other});
+  EXPECT_TRUE(env.all<wire::LeafProbe>().empty());
+  env.time += config.heartbeat_interval / 2;
+  leases.on_heartbeat(left, {0, 0, 0, 0});
+  EXPECT_TRUE(env.all<wire::LeafProbe>().empty()) << "a peer of an earlier version says nothing";
+  leases.on_heartbeat(left, {0, 0, 0, other});
+  ASSERT_EQ(env.all<wire::LeafProbe>().size(), 1U);
+  EXPECT_EQ(env.last_receiver<wire::LeafProbe>(), left);
+}
+
+TEST(RingMark, NeighboursThatKnowTheSameNodesHaveTheSame) {
+  Config config;
+  config.leaf_set_size = 4;
+  for (const std::size_t nodes : {2U, 3U, 4U, 5U, 6U, 7U, 12U}) {
+    Recorder env;
+    std::vector<PeerRef> ring;
+    for (std::size_t i = 0; i < nodes; ++i) {
+      ring.push_back(env.peer(std::string(1, "0123456789ab"[i]) + "7"));
+    }
+    NodeState one{config, ring[0], env};
+    NodeState next{config, ring[1], env};
+    for (const PeerRef peer : ring) {
+      one.leaves.insert(peer, one.id(peer));
+      next.leaves.insert(peer, next.id(peer));
+    }
+    EXPECT_EQ(one.ring_mark(ring[1]), next.ring_mark(ring[0])) << nodes;
+    one.leaves.remove(one.leaves.larger(0).peer);
+    EXPECT_NE(one.ring_mark(ring[1]), next.ring_mark(ring[0])) << nodes;
+  }
 }
 
 TEST_F(LeasesTest, StrangersAreGrantedNothing) {

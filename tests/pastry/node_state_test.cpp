@@ -47,6 +47,15 @@ TEST_F(NeighborsForTest, AreTheNeighbourhoodSetAloneForAStranger) {
   EXPECT_EQ(state.neighbors_for(env.peer("12")), (wire::Peers{near, next}));
 }
 
+TEST_F(NeighborsForTest, LeaveOutWhoHasBeenSilentForSeveralProbesTime) {
+  state.tuning.told(next, 100);
+  env.time += 390s;
+  EXPECT_EQ(state.neighbors_for(env.peer("12")), (wire::Peers{near, next}));
+  state.proximity.heard(next, env.time);
+  env.time += 20s;
+  EXPECT_EQ(state.neighbors_for(env.peer("12")), wire::Peers{next}) << "the other may be dead";
+}
+
 TEST_F(NeighborsForTest, NameNobodyTwice) {
   const PeerRef asker = meet("12", 1'050);
   const wire::Peers peers = state.neighbors_for(asker);

@@ -49,6 +49,29 @@ TEST_F(ProberTest, SilenceIsRepeatedThenFails) {
   EXPECT_FALSE(prober.suspected(peer));
 }
 
+TEST_F(ProberTest, WhoWasProbedByOthersInVainGetsFewerRepeats) {
+  config.probe_retries = 5;
+  prober.confirm(peer);
+  EXPECT_TRUE(prober.suspected(peer));
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(after(config.probe_timeout).empty());
+  EXPECT_EQ(env.all<wire::Probe>().size(), 3U);
+  EXPECT_EQ(after(config.probe_timeout), std::vector<PeerRef>{peer});
+}
+
+TEST_F(ProberTest, AnEntrysPresenceIsProbedWithoutSuspicionAndWithFewRepeats) {
+  config.probe_retries = 5;
+  const PeerRef silent = entry("a0");
+  prober.probe(silent, goal::presence);
+  EXPECT_FALSE(prober.suspected(silent));
+  EXPECT_EQ(state.counters.suspicions, 0U);
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(after(config.probe_timeout).empty());
+  EXPECT_TRUE(prober.suspected(silent)) << "its first timeout has passed";
+  EXPECT_EQ(after(config.probe_timeout), std::vector<PeerRef>{silent});
+  prober.probe(silent, goal::presence);
+  prober.heard(silent);
+  EXPECT_FALSE(prober.pending(silent, goal::presence)) << "any message will do";
+}
+
 TEST_F(ProberTest, AnyMessageProvesLife) {
   prober.probe(peer, goal::life);
   EXPECT_TRUE(prober.suspected(peer));

@@ -43,6 +43,15 @@ TEST(Proximity, TimeoutFollowsTheRoundTripBetweenFloorAndCeiling) {
   EXPECT_EQ(proximity.timeout(b, 50ms, 500ms), 500ms);
 }
 
+TEST(Proximity, ATightTimeoutLeavesHalfTheSlackButSomeToASteadyLink) {
+  Proximity proximity;
+  EXPECT_EQ(proximity.tight_timeout(a, 50ms, 500ms), 500ms) << "unknown: the ceiling";
+  proximity.sample(a, 80ms, first_sample);
+  EXPECT_EQ(proximity.tight_timeout(a, 50ms, 500ms), 160ms) << "80 ms and twice 40 ms";
+  for (int i = 0; i < 50; ++i) proximity.sample(a, 80ms, first_sample);
+  EXPECT_EQ(proximity.tight_timeout(a, 50ms, 500ms), 90ms) << "80 ms and an eighth of it";
+}
+
 TEST(Proximity, NamesThoseThatAreAboutAsFar) {
   Proximity proximity;
   for (std::uint32_t i = 1; i <= 9; ++i) proximity.sample(PeerRef(i), i * 10ms, first_sample);

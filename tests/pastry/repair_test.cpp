@@ -1,4 +1,5 @@
 // Measurer, TableRepair and Maintenance: how tables are filled and kept.
+#include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -187,6 +188,62 @@ TEST_F(RepairTest, WhomARefreshedRowNamesIsMeasured) {
   wire::StateReply stale = answer({});
   ++stale.nonce;
   EXPECT_FALSE(maintenance.on_state_reply(stale));
+}
+
+TEST_F(RepairTest, EntriesThatHaveBeenSilentAreProbed) {
+  const PeerRef silent = entry("10");
+  const PeerRef talking = entry("20");
+  maintenance.start();
+  state.tuning.told(silent, 100);
+  for (int second = 0; second < 99; ++second) {
+    env.time += 1s;
+    state.proximity.heard(talking, env.time);
+    if (maintenance.deadline() <= env.time) maintenance.tick();
+  }
+  env.sent.clear();
+  state.proximity.heard(talking, env.time);
+  env.time += 2s;
+  maintenance.tick();
+  ASSERT_EQ(env.all<wire::Probe>().size(), 1U);
+  EXPECT_EQ(env.last_receiver<wire::Probe>(), silent);
+  EXPECT_EQ(state.counters.entry_probes, 1U);
+  EXPECT_FALSE(prober.suspected(silent)) << "nothing speaks against it yet";
+}
+
+TEST_F(RepairTest, WithoutFailuresEntriesAreProbedOnceAnHour) {
+  entry("10");
+  maintenance.start();
+  while (env.time < MonoTime(59min)) {
+    env.time = std::max(env.time, maintenance.deadline());
+    maintenance.tick();
+  }
+  EXPECT_EQ(state.counters.entry_probes, 0U);
+}
+
+TEST_F(RepairTest, ANeighbourWithTheSameLeavesIsComparedWithLessOften) {
+  leaf("70");
+  leaf("90");
+  maintenance.start();
+  // Those with the left neighbour; that it is the random leaf as well is no other.
+  const auto comparisons = [&] {
+    env.sent.clear();
+    for (int round = 0; round < 100; ++round) {
+      env.time += 2 * config.leaf_maintenance_interval;
+      if (state.agreeing) state.agreed_at = env.time;
+      maintenance.tick();
+      prober.cancel_all();
+    }
+    const auto probes = env.all<wire::LeafProbe>();
+    return std::count_if(probes.begin(), probes.end(),
+                         [&](const auto& probe) { return probe.first == env.peer("70"); });
+  };
+  EXPECT_GE(comparisons(), 100);
+  state.agreeing = env.peer("70");
+  const auto fewer = comparisons();
+  EXPECT_GT(fewer, 3);
+  EXPECT_LT(fewer, 40);
+  state.agreeing = env.peer("90");
+  EXPECT_GE(comparisons(), 100) << "that was another neighbour";
 }
 
 }  // namespace

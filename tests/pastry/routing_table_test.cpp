@@ -30,6 +30,28 @@ TEST_F(RoutingTableTest, PeersStandInTheRowOfTheirSharedPrefixAndTheColumnOfTheN
   EXPECT_FALSE(table_.towards(*Id::from_hex("1234")));
 }
 
+TEST_F(RoutingTableTest, APeerOfTheOwnZoneWinsAnEntryThenTheClosest) {
+  const auto in = [this](std::string_view hex, const char* zone) {
+    return peers_.intern({*Id::from_hex(hex), 1, std::string(hex), {}, 0, zone});
+  };
+  RoutingTable table(*Id::from_hex("1234"), 4, peers_, "a");
+  const auto put = [&](PeerRef added, std::uint32_t distance) {
+    return table.insert(added, peers_.id(added), distance);
+  };
+  EXPECT_TRUE(put(in("5000", "b"), 10));
+  EXPECT_TRUE(table.prefers_zone_of(in("5001", "a"), *Id::from_hex("5001")));
+  EXPECT_FALSE(put(in("5001", "a"), unknown_distance)) << "it may be anywhere, or dead";
+  EXPECT_TRUE(put(in("5001", "a"), 100));
+  EXPECT_FALSE(put(in("5002", "b"), 5));
+  EXPECT_FALSE(put(in("5003", ""), 5));
+  EXPECT_FALSE(table.prefers_zone_of(in("5004", "a"), *Id::from_hex("5004")));
+  EXPECT_TRUE(put(in("5004", "a"), 50)) << "of two in the zone the closer";
+  EXPECT_FALSE(table_.prefers_zone_of(in("5001", "a"), *Id::from_hex("5001")));
+  EXPECT_TRUE(insert("5000", 10));
+  EXPECT_FALSE(table_.insert(in("5001", ""), *Id::from_hex("5001"), 100))
+      << "no zone is none that others could be of";
+}
+
 TEST_F(RoutingTableTest, TheClosestWinsAnEntry) {
   EXPECT_TRUE(insert("5000", 100));
   EXPECT_FALSE(insert("5001", 200));

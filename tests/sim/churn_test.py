@@ -10,8 +10,8 @@ import xml.etree.ElementTree
 
 BIN = pathlib.Path(os.environ["CANOPY_BIN_DIR"])
 KEYS = ["lookups", "lost", "lost_share", "incorrect", "incorrect_share", "delay_stretch",
-        "control_per_node_per_second", "control_by_kind", "repair_seconds_p99",
-        "live_nodes_mean", "trace_hash"]
+        "prompt_delay_stretch", "waited", "control_per_node_per_second", "control_by_kind",
+        "repair_seconds_p99", "live_nodes_mean", "trace_hash"]
 SMALL = ["--nodes", 100, "--session", "1h", "--hours", 0.5, "--lookups", 0.1]
 
 
@@ -36,7 +36,9 @@ class Churn(unittest.TestCase):
         self.assertTrue(14_000 < report["lookups"] < 22_000, report["lookups"])
         self.assertLess(report["lost_share"], 0.005)
         self.assertLess(report["incorrect_share"], 0.005)
-        self.assertGreater(report["delay_stretch"], 1)
+        self.assertGreater(report["prompt_delay_stretch"], 1)
+        self.assertGreater(report["delay_stretch"], report["prompt_delay_stretch"])
+        self.assertLess(report["waited"], report["lookups"] / 20)
         self.assertAlmostEqual(sum(report["control_by_kind"].values()),
                                report["control_per_node_per_second"], places=3)
         self.assertGreater(report["repair_seconds_p99"], 0)

@@ -46,6 +46,8 @@ void print_json(const ChurnCommand& command, const ChurnReport& report) {
       .add("incorrect", results.incorrect)
       .add("incorrect_share", results.incorrect_share(), 9)
       .add("delay_stretch", results.delay_stretch(), 4)
+      .add("prompt_delay_stretch", results.prompt_delay_stretch(), 4)
+      .add("waited", results.waited)
       .add("control_per_node_per_second", results.control_per_node_per_second(), 4)
       .add("control_by_kind", by_kind)
       .add("repair_seconds_p99", seconds_of(results.repair_p99()), 1)
@@ -61,6 +63,8 @@ void print_table(const ChurnCommand& command, const ChurnReport& report) {
                       results.live_nodes_mean, results.arrivals, results.failures);
   text += fmt::format("lookups             {}, delivered after {:.2f} times the direct delay\n",
                       results.lookups, results.delay_stretch());
+  text += fmt::format("                    {:.2f} times, but for {} that waited for a place\n",
+                      results.prompt_delay_stretch(), results.waited);
   text += fmt::format("lost                {} ({:.2g}); of {} the node that asked failed\n",
                       results.lost, results.lost_share(), results.lost_with_origin);
   text += fmt::format("delivered wrongly   {} ({:.2g})\n", results.incorrect,
