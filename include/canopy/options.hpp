@@ -24,6 +24,9 @@ struct Tuning {
   Time lease = {};
   Time probe_timeout = {};  // of a peer that is asked whether it lives
   std::optional<unsigned> probe_retries = {};
+  // Between probes of a silent peer of the routing table, which tune themselves: bounds.
+  Time entry_probe_min = {};
+  Time entry_probe_max = {};
   Time parent_heartbeat = {};                             // from a parent in a tree to its child
   std::optional<unsigned> parent_heartbeats_missed = {};  // then the parent is lost
   Time child_refresh = {};                                // from a child to its parent

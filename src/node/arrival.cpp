@@ -76,7 +76,10 @@ void Arrival::dial_due() {
 void Arrival::seed_answered(const std::string& seed, PeerRef peer) {
   if (!running_) return;
   seeds_.connected(seed);
-  if (settled()) return host_.join_by(peer);
+  if (settled()) {
+    remember({seed, peer});
+    return host_.join_by(peer);
+  }
   log::info("{}: seed {} answers", name_, seed);
   use({seed, peer});
   dial_due();
@@ -93,9 +96,16 @@ void Arrival::member_met(PeerRef peer) {
   if (!known) use({"", peer});
 }
 
-void Arrival::use(const Contact& contact) {
-  std::erase_if(contacts_, [&](const Contact& known) { return known.peer == contact.peer; });
+// A peer may be several seeds, each of which is to be dialled again when it is lost.
+void Arrival::remember(const Contact& contact) {
+  std::erase_if(contacts_, [&](const Contact& known) {
+    return known.peer == contact.peer && (known.seed.empty() || known.seed == contact.seed);
+  });
   contacts_.push_back(contact);
+}
+
+void Arrival::use(const Contact& contact) {
+  remember(contact);
   if (!active_ || host_.alone()) host_.join_by(contact.peer);
 }
 

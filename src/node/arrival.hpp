@@ -89,6 +89,7 @@ class Arrival {
   void dial_due();
   void seed_refused(const std::string& seed, boost::system::error_code error,
                     std::string_view text);
+  void remember(const Contact& contact);
   void use(const Contact& contact);
   void patience_over();
   bool looks_for_others() const;

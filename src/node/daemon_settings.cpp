@@ -285,6 +285,8 @@ NodeOptions to_node_options(const DaemonSettings& settings) {
   options.tuning.lease = overlay.pastry.lease;
   options.tuning.probe_timeout = overlay.pastry.probe_timeout;
   options.tuning.probe_retries = overlay.pastry.probe_retries;
+  options.tuning.entry_probe_min = overlay.pastry.entry_probe_min;
+  options.tuning.entry_probe_max = overlay.pastry.entry_probe_max;
   options.tuning.parent_heartbeat = overlay.scribe.heartbeat_interval;
   options.tuning.parent_heartbeats_missed = overlay.scribe.heartbeats_missed;
   options.tuning.child_refresh = overlay.scribe.child_refresh_interval;

@@ -1,7 +1,6 @@
 #include "node/overlay.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -16,6 +15,7 @@
 #include "node/entropy.hpp"
 #include "node/overlay_config.hpp"
 #include "pastry/body_peers.hpp"
+#include "pastry/self_tuning.hpp"
 
 namespace canopy::node {
 namespace {
@@ -339,14 +339,8 @@ bool Overlay::smaller_id_than(PeerRef peer) const { return self().id < peers_.id
 
 bool Overlay::alone() const { return peer_.pastry().leaf_set().empty(); }
 
-// From how much of the ring the leaf set takes.
 double Overlay::ring_size() const {
-  const pastry::LeafSet& leaves = peer_.pastry().leaf_set();
-  const auto others = static_cast<double>(leaves.size());
-  if (!leaves.full()) return others + 1;
-  const std::size_t outermost = leaves.side_size() - 1;
-  const Id span = leaves.larger(outermost).id - leaves.smaller(outermost).id;
-  return std::max(1.0, others / std::ldexp(static_cast<double>(span.high64()) + 1, -64));
+  return pastry::estimated_nodes(peer_.pastry().leaf_set(), self().id);
 }
 
 // --- Changes that show after an input ---

@@ -28,6 +28,8 @@ scribe::OverlayConfig overlay_config(const NodeOptions& options) {
   set(config.pastry.lease, tuning.lease);
   set(config.pastry.probe_timeout, tuning.probe_timeout);
   set(config.pastry.probe_retries, tuning.probe_retries);
+  set(config.pastry.entry_probe_min, tuning.entry_probe_min);
+  set(config.pastry.entry_probe_max, tuning.entry_probe_max);
   set(config.scribe.heartbeat_interval, tuning.parent_heartbeat);
   set(config.scribe.heartbeats_missed, tuning.parent_heartbeats_missed);
   set(config.scribe.child_refresh_interval, tuning.child_refresh);
@@ -78,8 +80,11 @@ std::string problem_with(const NodeOptions& options) {
   for (const std::string& address : options.join)
     if (auto endpoint = parse_endpoint(address); !endpoint || endpoint->port == 0)
       return fmt::format("cannot join through '{}': give HOST:PORT", address);
+  const pastry::Config ring = overlay_config(options).pastry;
+  if (ring.entry_probe_min > ring.entry_probe_max)
+    return "tuning.entry_probe_min must be at most tuning.entry_probe_max";
   constexpr LeaseNames names{"tuning.lease", "tuning.leaf_heartbeat", "tuning.probe_timeout"};
-  return lease_problem(overlay_config(options).pastry, names).value_or("");
+  return lease_problem(ring, names).value_or("");
 }
 
 }  // namespace canopy::node

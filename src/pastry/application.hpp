@@ -23,6 +23,10 @@ class Application {
   // The leaf set gained or lost somebody: roots may have moved.
   virtual void leaf_set_changed() = 0;
 
+  // One of the leaf set has failed, or come back as another process: what it knew is
+  // lost. Told before peer_failed.
+  virtual void leaf_failed(PeerRef /*peer*/) {}
+
   // This node's own probes of the peer failed, its links cannot be restored,
   // it said goodbye, or a new incarnation took its place.
   virtual void peer_failed(PeerRef peer) = 0;

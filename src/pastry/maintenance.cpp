@@ -64,6 +64,7 @@ void Maintenance::look_at_entries() {
 
 void Maintenance::leaf_lost() {
   ++leaves_lost_;
+  state_.agreeing = {};  // on what is no more
   compare_soon();
 }
 

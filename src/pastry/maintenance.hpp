@@ -50,7 +50,7 @@ class Maintenance {
   Measurer& measurer_;
   MonoTime leaf_round_ = never;
   MonoTime row_round_ = never;
-  unsigned leaves_lost_ = 0;     // halved with each comparison
+  unsigned leaves_lost_ = 0;  // halved with each comparison
   MonoTime entry_round_ = never;
   std::uint32_t row_nonce_ = 0;  // of the questions of the last round
 };

@@ -52,8 +52,8 @@ PeerRef Meeting::closest_of(const wire::Peers& peers) const {
   return closest;
 }
 
-bool Meeting::on_state_reply(const wire::StateReply& reply) {
-  if (!near_ || reply.nonce != nonce_) return false;
+bool Meeting::on_state_reply(PeerRef from, const wire::StateReply& reply) {
+  if (!near_ || from != near_ || reply.nonce != nonce_) return false;
   tries_ = 0;
   const PeerRef closest = closest_of(reply.peers);
   if (closest != near_) {

@@ -23,7 +23,7 @@ class Meeting {
 
   // Nothing if a walk is under way.
   void start(PeerRef from);
-  bool on_state_reply(const wire::StateReply& reply);
+  bool on_state_reply(PeerRef from, const wire::StateReply& reply);
   void tick();
   void clear() noexcept;
   MonoTime deadline() const noexcept { return deadline_; }

@@ -172,9 +172,10 @@ void Pastry::consider_leaves(const wire::Peers& candidates) {
   const std::vector<PeerRef> asked = prober_.asked_for_leaves();
   for (const PeerRef peer : asked) wanted.insert(peer, state_.id(peer));
   for (const PeerRef peer : fresh) wanted.insert(peer, state_.id(peer));
+  const bool in_no_hurry = state_.active && state_.knows_beyond_leaves();
   const auto may_come_later = [&](const Id& id) {
     const bool larger = on_larger_side(state_.self_id, id);
-    return state_.active && state_.knows_beyond_leaves() && crosses(wanted, state_.self_id, id) &&
+    return in_no_hurry && crosses(wanted, state_.self_id, id) &&
            std::ranges::any_of(asked, [&](PeerRef other) {
              return on_larger_side(state_.self_id, state_.id(other)) != larger;
            });
@@ -222,11 +223,12 @@ void Pastry::drop(PeerRef peer, Loss loss) {
   if (loss != Loss::failed) {
     takeovers_.remove(id);
   } else if (!known_gone && (was_leaf || !state_.active)) {
-    // Who was but a candidate holds no lease of this node's, and of those that were
-    // between them only leases that are waited for with those. Who was no neighbour has its leases
-    // from others, which may have granted the last until it fell silent: that is, before this
-    // node's probes, which it left unanswered.
-    const Duration probed = state_.config.probe_timeout * (state_.config.probe_retries + 1);
+    // Who was but a candidate holds no lease of this node's, and of those that were between
+    // them only leases that are waited for with those. Who was no neighbour has its leases from
+    // others, which may have granted the last until it fell silent: that is, before this node's
+    // probes, which it left unanswered, so many at least.
+    const unsigned probes = std::min(state_.config.probe_retries + 1, Prober::sure_tries);
+    const Duration probed = state_.config.probe_timeout * probes;
     await_lease(peer, was_neighbor ? silence.value_or(probed) : probed);
   }
   state_.met_beyond_leaves = false;
@@ -246,6 +248,8 @@ void Pastry::drop(PeerRef peer, Loss loss) {
   if (joiner_) joiner_->unreachable(peer);
   finish_help(peer);
   for (HopAcks::Pending& pending : acks_.take(peer)) send_again(std::move(pending));
+  const bool forgot_all = loss == Loss::failed || loss == Loss::replaced;
+  if (was_leaf && forgot_all) application_.leaf_failed(peer);
   application_.peer_failed(peer);
 }
 

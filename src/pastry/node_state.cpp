@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/mix.hpp"
+
 namespace canopy::pastry {
 
 namespace {
@@ -12,13 +14,6 @@ namespace {
 constexpr std::size_t spare_records = 32;
 constexpr std::size_t about_as_far_max = 16;
 constexpr int silent_intervals_max = 4;  // of probes of entries
-
-// The finaliser of splitmix64.
-std::uint64_t hash_number(std::uint64_t x) noexcept {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
 
 // Long enough for everybody to have found out about a failure.
 Duration quarantine_of(const Config& config) {
@@ -89,9 +84,9 @@ std::uint32_t NodeState::ring_mark(PeerRef neighbor) const {
     beyond =
         neighbor == leaves.left() ? leaves.larger(outermost).peer : leaves.smaller(outermost).peer;
   }
-  std::uint64_t sum = hash_number(self_id.high64());
+  std::uint64_t sum = mix64(self_id.high64());
   for (const Leaf& leaf : all) {
-    if (leaf.peer != beyond) sum += hash_number(leaf.id.high64());
+    if (leaf.peer != beyond) sum += mix64(leaf.id.high64());
   }
   const auto mark = static_cast<std::uint32_t>(sum >> 32);
   return mark == 0 ? 1 : mark;

@@ -105,12 +105,7 @@ void Pastry::depart() {
 
 void Pastry::meet(PeerRef peer) {
   const Turn turn(*this);
-  if (!member() || state_.is_self(peer) || state_.leaves.contains(peer)) return;
-  if (state_.leaves.would_take(state_.id(peer))) {
-    prober_.probe(peer, goal::leaves);
-  } else {
-    meeting_.start(peer);
-  }
+  if (member() && !state_.leaves.contains(peer)) meeting_.start(peer);
 }
 
 bool Pastry::active() const noexcept { return state_.active; }

@@ -11,9 +11,6 @@ constexpr std::uint8_t rounds_max = 3;
 // A candidate that is but to be measured, because somebody named it, is dead more
 // often than not if it does not answer.
 constexpr unsigned stranger_tries_max = 2;
-// Enough where a mistake costs little: where others have asked as well, or to lose
-// an entry of the table.
-constexpr unsigned sure_tries = 3;
 
 }  // namespace
 

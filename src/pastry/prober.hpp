@@ -32,6 +32,10 @@ class Prober {
  public:
   explicit Prober(NodeState& state) : state_(state) {}
 
+  // So many without an answer are enough where a mistake costs little: where others have
+  // asked as well, or to lose an entry of the table.
+  static constexpr unsigned sure_tries = 3;
+
   // Probes the peer, or adds to what an outstanding probe is for.
   void probe(PeerRef peer, Goals goals);
   // For leaf sets, without repeats: a peer that has probably gone for good.

@@ -258,7 +258,7 @@ void Pastry::on_state_reply(PeerRef from, const wire::StateReply& reply) {
   if (joiner_ && joiner_->on_state_reply(from, reply)) return;
   if (newcomer_ && newcomer_->on_state_reply(reply)) return;
   if (table_repair_.on_state_reply(from, reply) || maintenance_.on_state_reply(reply)) return;
-  if (meeting_.on_state_reply(reply)) return;
+  if (meeting_.on_state_reply(from, reply)) return;
   for_each_walk([&](RingWalk& walk) { walk.on_state_reply(from, reply); });
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "scribe/mix.hpp"
+#include "base/mix.hpp"
 
 namespace canopy::scribe {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
-#include "scribe/mix.hpp"
+#include "base/mix.hpp"
 
 namespace canopy::scribe {
 

@@ -8,8 +8,8 @@
 #include <cstdint>
 
 #include "base/id.hpp"
+#include "base/mix.hpp"
 #include "base/peer.hpp"
-#include "scribe/mix.hpp"
 #include "wire/scribe_messages.hpp"
 
 namespace canopy::scribe {

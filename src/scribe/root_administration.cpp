@@ -11,8 +11,8 @@
 #include <canopy/error.hpp>
 
 #include "base/assert.hpp"
+#include "base/mix.hpp"
 #include "scribe/access.hpp"
-#include "scribe/mix.hpp"
 #include "scribe/ordering.hpp"
 #include "scribe/roots.hpp"
 #include "scribe/tree.hpp"

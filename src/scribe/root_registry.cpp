@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/mix.hpp"
 #include "scribe/access.hpp"
-#include "scribe/mix.hpp"
 
 namespace canopy::scribe {
 

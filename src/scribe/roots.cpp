@@ -279,8 +279,11 @@ bool Roots::stood_beside(PeerRef peer) const {
   return std::ranges::find(nearest, core_.self) != nearest.end();
 }
 
-void Roots::peer_failed(PeerRef peer) {
+void Roots::leaf_failed(PeerRef peer) {
   if (stood_beside(peer)) bereft_until_ = core_.now() + core_.config.child_expiry;
+}
+
+void Roots::peer_failed(PeerRef peer) {
   std::erase(leaving_, peer);
   undecided_.erase(peer);
   lose_successor(peer);

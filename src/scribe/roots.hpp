@@ -115,6 +115,7 @@ class Roots {
   void ring_changed();
   // This process was stopped: others may have taken over from it.
   void doubt();
+  void leaf_failed(PeerRef peer);
   void peer_failed(PeerRef peer);
   void depart();
   void tick();

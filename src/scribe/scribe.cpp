@@ -439,6 +439,8 @@ void Scribe::deliver(PeerRef from, const wire::Routed& message) {
 
 void Scribe::leaf_set_changed() { parts_->roots.ring_changed(); }
 
+void Scribe::leaf_failed(PeerRef peer) { parts_->roots.leaf_failed(peer); }
+
 void Scribe::peer_failed(PeerRef peer) {
   Parts& parts = *parts_;
   parts.dissemination.peer_failed(peer);

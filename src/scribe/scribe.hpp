@@ -149,6 +149,7 @@ class Scribe final : public pastry::Application {
   pastry::ForwardAction forward(PeerRef from, wire::Routed& message, PeerRef& next_hop) override;
   void deliver(PeerRef from, const wire::Routed& message) override;
   void leaf_set_changed() override;
+  void leaf_failed(PeerRef peer) override;
   void peer_failed(PeerRef peer) override;
   void measured(PeerRef peer, Duration round_trip) override;
   void activated() override;

@@ -1,14 +1,17 @@
 #include "sim/eviction_checker.hpp"
 
+#include <algorithm>
 #include <variant>
 
 #include <fmt/format.h>
+
+#include "pastry/prober.hpp"
 
 namespace canopy::sim {
 
 EvictionChecker::EvictionChecker(const Simulation& simulation) : simulation_(simulation) {
   const pastry::Config& config = simulation.overlay_config().pastry;
-  probes_needed_ = config.probe_retries + 1;
+  probes_needed_ = std::min(config.probe_retries + 1, pastry::Prober::sure_tries);
   // Slow links are given four times as long to answer each; then the peer is named
   // for twice as long as it takes to find out about a failure.
   const Duration probing = config.probe_timeout * (config.probe_retries + 2);

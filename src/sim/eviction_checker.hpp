@@ -2,7 +2,7 @@
 //
 // A node's probes of leaf sets name whom it has given up lately. Each of these said
 // goodbye to it, was replaced by a later self, or has been sent as many probes by this
-// node as it takes to give a peer up, not long before.
+// node as it takes at least to give a peer up, not long before.
 #pragma once
 
 #include <deque>

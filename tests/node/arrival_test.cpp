@@ -78,6 +78,18 @@ TEST_F(ArrivalTest, MeetsASeedAgainThatDidNotAnswer) {
   EXPECT_TRUE(dialled_again_within(10s));
 }
 
+// Also if the link by which it was met again has been closed meanwhile.
+TEST_F(ArrivalTest, DialsASeedThatItHasLostOnceItIsAlone) {
+  arrival_.peer_lost(some_peer);
+  ASSERT_TRUE(dialled_again_within(10s));
+  arrival_.seed_answered("a:1", some_peer);
+  arrival_.peer_lost(some_peer);
+  host_.peers = 1e15;
+  host_.is_alone = true;
+  host_.dialled.pop_back();
+  EXPECT_TRUE(dialled_again_within(10s));
+}
+
 TEST_F(ArrivalTest, LeavesThatToOthersInALargeRing) {
   host_.peers = 1e15;
   EXPECT_FALSE(dialled_again_within(200ms));

@@ -421,6 +421,10 @@ TEST_F(NodeTest, SaysWhyItCannotBeMade) {
   NodeOptions slow{.name = "a"};
   slow.tuning.leaf_heartbeat = 5s;
   EXPECT_NE(complaint(slow).find("tuning.lease"), std::string::npos);
+  NodeOptions crossed = slow;
+  crossed.tuning = {};
+  crossed.tuning.entry_probe_min = 2h;
+  EXPECT_NE(complaint(crossed).find("tuning.entry_probe_min"), std::string::npos);
 }
 
 TEST_F(NodeTest, DestroyingItEndsWhatIsUnderWay) {

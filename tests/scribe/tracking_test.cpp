@@ -326,6 +326,20 @@ TEST_P(TrackingTest, ARootThatIsLostWithAllThatStandInForItIsMissedByItsSuccesso
   expect_complete();
 }
 
+// The dead one is tried again now and then, in vain: that is no news.
+TEST_P(TrackingTest, ANewGroupIsCompleteWhereSomebodyDiedLongAgo) {
+  net.build(20);
+  for (Box* box : net.live()) refs.push_back(box->ref);
+  const PeerRef dead = root();
+  const PeerRef alive = refs.front() == dead ? refs.back() : refs.front();
+  net.kill(dead);
+  net.run_for(10min);
+  ASSERT_FALSE(net.create(alive, prices, std::get<0>(GetParam())));
+  join(alive);
+  ASSERT_TRUE(net.run_until([&] { return members.contains(alive); }, 10s));
+  EXPECT_TRUE(publish(alive).reach.complete);
+}
+
 TEST_P(TrackingTest, ARootThatIsHandedTheGroupAnswersForAll) {
   grow(30);
   int handovers = 0;

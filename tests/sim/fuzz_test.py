@@ -15,7 +15,8 @@ PLANTED_SEEDS = "1..500"
 def fuzz(*arguments, planted_bug=None):
     program, environment = "canopy-sim", None
     if planted_bug:
-        program, environment = "canopy-sim-planted", os.environ | {"CANOPY_PLANTED_BUG": planted_bug}
+        program = "canopy-sim-planted"
+        environment = os.environ | {"CANOPY_PLANTED_BUG": planted_bug}
     return subprocess.run([str(BIN / program), "fuzz", *arguments], capture_output=True, text=True,
                           timeout=550, check=False, env=environment)
 

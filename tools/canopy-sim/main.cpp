@@ -268,7 +268,8 @@ void add_disaster_command(cli::Command program, int& status) {
           "neighbors: |L|/2 - 1 nodes next to each other die at once.\n"
           "zone: all nodes of a tenth of the network die at once.\n"
           "partition: the network parts the nodes, 60 and 40 of a hundred, and heals.\n"
-          "strangers: two rings, as large, that never met; one has a seed in the other.\n"
+          "strangers: two rings, of 60 and of 40 in a hundred, that never met; one has a seed in\n"
+          "the other.\n"
           "flash-crowd: as many nodes as there are join within a minute.\n"
           "stuck: a node hangs, and comes back.\n"
           "calm: nothing happens for as long, to compare")

@@ -93,9 +93,8 @@ control::Ring walk(Context& context, const Client::Deadline& deadline) {
           control::GetRing{}, deadline,
           [](control::Ring& whole, control::Ring part) { join_lists(whole.peers, part.peers); });
     } catch (const Failure& failure) {
-      const bool over = std::chrono::steady_clock::now() + walk_pause >= *deadline;
-      if (!over && failure.code() != static_cast<unsigned>(errc::timed_out)) throw;
-      if (over) {
+      if (failure.code() != static_cast<unsigned>(errc::timed_out)) throw;
+      if (std::chrono::steady_clock::now() + walk_pause >= *deadline) {
         throw Failure(
             "not all peers could be found in time: some that were asked who comes next do not "
             "answer (dead, or hard to reach): try again in a moment, or a longer --timeout",

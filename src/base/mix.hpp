@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace canopy::scribe {
+namespace canopy {
 
 constexpr std::uint64_t mix64(std::uint64_t x) noexcept {
   x += 0x9e3779b97f4a7c15;
@@ -13,4 +13,4 @@ constexpr std::uint64_t mix64(std::uint64_t x) noexcept {
   return x ^ (x >> 31);
 }
 
-}  // namespace canopy::scribe
+}  // namespace canopy
