@@ -46,6 +46,7 @@ TEST_F(AccessTest, WhatNobodyWaitsForDoesNotOvertakeALineThatIsFull) {
   for (int i = 0; i < 20; ++i) {
     net[others[1]].scribe().publish(prices, wire::AckMode::root, Buffer::copy_of("x"), count);
   }
+  net.run_for(1ms);  // they are told
   ASSERT_GT(full, 0u);
   const std::size_t before = full;
   net[others[1]].scribe().publish(prices, wire::AckMode::none, Buffer::copy_of("late"), count);
