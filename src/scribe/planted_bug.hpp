@@ -1,6 +1,6 @@
 // Bugs planted on purpose, to test that the simulator's checkers find them.
 //
-// A program of the tests (tests/sim/planted_bugs.cpp) is built with CANOPY_PLANTED_BUGS
+// A program of the tests (tests/sim/planted) is built with CANOPY_PLANTED_BUGS
 // defined and chooses one of the values below; everything else is built without, and
 // the branches vanish.
 #pragma once

@@ -15,6 +15,8 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include <canopy/error.hpp>
+
 #include "canopy/failure.hpp"
 #include "net/frame_channel.hpp"
 #include "wire/control_codec.hpp"
@@ -93,7 +95,9 @@ T Client::ask(wire::control::Request request, Deadline deadline,
   });
   const bool in_time = run([&] { return done; }, deadline);
   handlers_.erase(id);
-  if (!in_time) throw Failure("no answer in time: try a longer --timeout");
+  if (!in_time)
+    throw Failure("no answer in time: try a longer --timeout",
+                  static_cast<unsigned>(errc::timed_out));
   if (failure) throw Failure(*failure);
   if (!whole) throw Failure("the daemon gave another answer than expected: is it of this version?");
   return std::move(*whole);
