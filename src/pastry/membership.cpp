@@ -258,7 +258,8 @@ void Pastry::await_lease(PeerRef lost, Duration silence) {
   const Id& id = state_.id(lost);
   const Config& config = state_.config;
   if (!config.maintenance || !state_.leaves.would_take(id)) return;
-  takeovers_.add(id, state_.now() - silence + config.lease + config.lease / lease_margin);
+  const MonoTime until = state_.now() - silence + config.lease + config.lease / lease_margin;
+  takeovers_.add(id, until, state_.active);
 }
 
 // Asks the live extreme of the side that lost a leaf for its leaf set. Who

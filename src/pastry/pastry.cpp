@@ -260,7 +260,15 @@ void Pastry::send_again(HopAcks::Pending pending) {
 bool Pastry::may_act(const Id& key) {
   if (!state_.active) return false;
   if (planted_bug == PlantedBug::lease_not_waited_for) return true;
-  return !takeovers_.wait_for(key, state_.self_id, state_.now()) && leases_.held();
+  return leases_.held() && (takeovers_.empty() || !must_wait_for_others(key));
+}
+
+bool Pastry::must_wait_for_others(const Id& key) const {
+  Id next = state_.self_id;
+  for (const Leaf& leaf : state_.leaves.all()) {
+    if (next == state_.self_id || closer_to(key, leaf.id, next)) next = leaf.id;
+  }
+  return takeovers_.wait_for(key, state_.self_id, next, state_.now());
 }
 
 // Whether it would be held here.

@@ -151,6 +151,7 @@ class Pastry {
   void send_again(HopAcks::Pending pending);
   void hold(PeerRef from, wire::Routed message);
   void release_held();
+  bool must_wait_for_others(const Id& key) const;
   bool must_wait(const wire::Routed& message);
 
   // Membership

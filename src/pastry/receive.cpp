@@ -196,9 +196,9 @@ void Pastry::on_leaf_probe(PeerRef from, const wire::LeafProbe& probe) {
         continue;
       }
       prober_.confirm(failed);
-    } else if (!state_.active) {
-      await_lease(failed, Duration::zero());
     }
+    // A newcomer may be active before it has found out by itself.
+    if (!state_.active) await_lease(failed, Duration::zero());
   }
   consider_leaves(probe.leaves);
   if (!probe.reply) {

@@ -8,12 +8,14 @@ constexpr std::size_t waiting_max = 64;
 
 }  // namespace
 
-void Takeovers::add(const Id& owner, MonoTime until) {
+void Takeovers::add(const Id& owner, MonoTime until, bool knows_self) {
+  const auto before = std::ranges::find(waiting_, owner, &Wait::owner);
+  if (before != waiting_.end()) knows_self &= before->knows_self;
   remove(owner);
   if (waiting_.size() == waiting_max) {
     waiting_.erase(std::ranges::min_element(waiting_, {}, &Wait::until));
   }
-  waiting_.push_back({owner, until});
+  waiting_.push_back({owner, until, knows_self});
 }
 
 void Takeovers::remove(const Id& owner) {
@@ -21,9 +23,10 @@ void Takeovers::remove(const Id& owner) {
   if (waiting_.empty()) waiting_.shrink_to_fit();
 }
 
-bool Takeovers::wait_for(const Id& key, const Id& self, MonoTime now) const noexcept {
+bool Takeovers::wait_for(const Id& key, const Id& self, const Id& next,
+                         MonoTime now) const noexcept {
   return std::ranges::any_of(waiting_, [&](const Wait& wait) {
-    return now < wait.until && closer_to(key, wait.owner, self);
+    return now < wait.until && closer_to(key, wait.owner, wait.knows_self ? self : next);
   });
 }
 

@@ -18,12 +18,15 @@ namespace canopy::pastry {
 
 class Takeovers {
  public:
-  void add(const Id& owner, MonoTime until);
+  // `knows_self`: the owner has counted this node in since it got its lease. Who does not
+  // takes itself for the root of this node's keys as well.
+  void add(const Id& owner, MonoTime until, bool knows_self = true);
   // The owner is back, or said goodbye.
   void remove(const Id& owner);
 
-  // Whether somebody that is closer to the key than `self` may still act for it.
-  bool wait_for(const Id& key, const Id& self, MonoTime now) const noexcept;
+  // Whether somebody that is closer to the key than `self`, or does not know that and is
+  // closer than `next`, the closest of all others, may still act for it.
+  bool wait_for(const Id& key, const Id& self, const Id& next, MonoTime now) const noexcept;
   bool empty() const noexcept { return waiting_.empty(); }
 
   // When the next of them ends.
@@ -35,6 +38,7 @@ class Takeovers {
   struct Wait {
     Id owner;
     MonoTime until;
+    bool knows_self;
   };
 
   std::vector<Wait> waiting_;

@@ -266,9 +266,12 @@ TEST(Takeovers, KeysOfALostOwnerWaitForItsLease) {
   Takeovers takeovers;
   const MonoTime now{10s};
   takeovers.add(id("70"), now + 2s);
-  EXPECT_TRUE(takeovers.wait_for(id("72"), id("80"), now));
-  EXPECT_FALSE(takeovers.wait_for(id("7a"), id("80"), now)) << "its own all along";
-  EXPECT_FALSE(takeovers.wait_for(id("72"), id("80"), now + 2s));
+  EXPECT_TRUE(takeovers.wait_for(id("72"), id("80"), id("90"), now));
+  EXPECT_FALSE(takeovers.wait_for(id("7a"), id("80"), id("90"), now)) << "its own all along";
+  takeovers.add(id("70"), now + 2s, false);
+  EXPECT_TRUE(takeovers.wait_for(id("7a"), id("80"), id("90"), now)) << "the owner does not know";
+  EXPECT_FALSE(takeovers.wait_for(id("86"), id("80"), id("90"), now)) << "it leaves that to 90";
+  EXPECT_FALSE(takeovers.wait_for(id("72"), id("80"), id("90"), now + 2s));
   EXPECT_EQ(takeovers.deadline(), now + 2s);
   EXPECT_FALSE(takeovers.expire(now + 1s));
   EXPECT_TRUE(takeovers.expire(now + 2s));
@@ -281,8 +284,8 @@ TEST(Takeovers, EndWhenTheOwnerIsBack) {
   takeovers.add(id("70"), MonoTime{10s});
   takeovers.add(id("60"), MonoTime{11s});
   takeovers.remove(id("70"));
-  EXPECT_FALSE(takeovers.wait_for(id("72"), id("80"), MonoTime{1s}));
-  EXPECT_TRUE(takeovers.wait_for(id("61"), id("80"), MonoTime{1s}));
+  EXPECT_FALSE(takeovers.wait_for(id("72"), id("80"), id("90"), MonoTime{1s}));
+  EXPECT_TRUE(takeovers.wait_for(id("61"), id("80"), id("90"), MonoTime{1s}));
 }
 
 TEST(Takeovers, AreBounded) {
