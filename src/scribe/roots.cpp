@@ -120,8 +120,7 @@ void Roots::found(wire::GroupState state) {
 // Members of a tree that nobody remembers, who look for a parent yet.
 void Roots::expect_strays(Group& group) {
   const MonoTime until = std::max(bereft_until_, others_bereft_until_);
-  const bool alone = core_.pastry.closest(core_.env.peers()[core_.self].id, 2).size() < 2;
-  if (until <= core_.now() || alone) return;
+  if (until <= core_.now() || core_.pastry.leaf_set().empty()) return;
   rare<"roots: a group is founded that may have strays">();
   tracking_.root_lost(group, {}, until);
 }

@@ -139,7 +139,6 @@ void DisasterGroups::sent(NodeIndex, NodeIndex, const wire::Message& message) {
 }
 
 void DisasterGroups::multicast(NodeIndex node, const wire::Multicast& message) {
-  ++deliveries_;
   order_.delivered(member(node), message);
   if (message.body.view() == "last") ++received_[message.id][node];
 }

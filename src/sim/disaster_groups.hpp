@@ -7,9 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
-#include <set>
 #include <vector>
 
 #include "base/random.hpp"
@@ -51,7 +49,6 @@ class DisasterGroups final : public Observer {
   std::size_t size() const { return members_.size(); }
   // Ordered groups whose members missed something that they were told of.
   std::uint64_t gaps_told() const { return order_.gaps(); }
-  std::uint64_t deliveries() const { return deliveries_; }
   Findings judge_order() const { return order_.judge(); }
 
   // Observer
@@ -71,7 +68,6 @@ class DisasterGroups final : public Observer {
   std::vector<std::vector<NodeIndex>> members_;  // by group
   std::size_t next_ = 0;                         // that is published to
   OrderChecker order_;
-  std::uint64_t deliveries_ = 0;
   std::map<wire::MessageId, std::size_t> last_;  // group of each last message
   std::map<wire::MessageId, std::map<NodeIndex, unsigned>> received_;
 };
