@@ -38,6 +38,7 @@ enum class errc {
   lost_member = 26,     // the member that had the request went away, and no other took it
   conflict = 29,        // somebody else has changed it meanwhile
   unconfirmed = 30,     // done, but not all peers that are to keep it have said that they do
+  chain_broken = 31,    // one before it in its chain has failed: it was not sent
 };
 
 const boost::system::error_category& error_category() noexcept;

@@ -181,6 +181,8 @@ class Node {
   // limit: too much for the root, though this node has waited for it. What it has
   // published to the group since is refused along with it, unless the root has it
   // already: so all can be sent again in their order, after PublishResult::retry_after.
+  // What is published before that is known may overtake them, unless it is of their chain:
+  // PublishOptions::chain (chain_broken).
   template <class Token>
   auto async_publish(GroupName group, Payload payload, PublishOptions options, Token&& token) {
     return detail::initiate<PublishResult>(std::forward<Token>(token), &detail::NodeRef::publish,

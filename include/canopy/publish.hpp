@@ -23,9 +23,16 @@ struct PublishOptions {
   Ack ack = Ack::root;
   Headers headers = {};
   // Ack::members: how long they may take, up to the time after which a lost peer is
-  // forgotten (60 s). 0: 10 s, with Profile::wan 25 s.
+  // forgotten (60 s). 0: 10 s, with Profile::wan 25 s. Begins anew when the root has room
+  // for a message that had to wait for it.
   std::chrono::milliseconds members_time{0};
   std::string token = {};  // where the group's access list asks for one
+  // For messages that are to come one after the other or not at all: those of this node
+  // with the same number, not 0, are a chain. Once one has failed, those after it fail
+  // too, with chain_broken if they were not sent for that; also those that were published
+  // before their publisher could know. When all have completed, they can be published again
+  // in their order, as another chain. Any number that is not in use will do.
+  std::uint64_t chain = 0;
 };
 
 // A part of the tree that did not confirm in time, or was lost within the time

@@ -41,6 +41,7 @@ const char* text_of(errc error) noexcept {
     case errc::unconfirmed:
       return "it is done, but not every peer that is to keep it has confirmed so: if the root "
              "fails now, it may be undone";
+    case errc::chain_broken: return "not sent, as one before it in its chain has failed";
     case errc::no_such_queue: return "no such queue: create it first";
     case errc::no_such_bridge: return "the queue has no bridge to this group";
     case errc::unavailable:

@@ -12,6 +12,7 @@
 
 #include <canopy/error.hpp>
 
+#include "base/mix.hpp"
 #include "node/access_text.hpp"
 #include "node/control_values.hpp"
 #include "node/values.hpp"
@@ -265,6 +266,8 @@ void ControlSession::handle(RequestId id, const control::Publish& request) {
   options.headers = request.content.headers;
   options.members_time = request.members_time;
   options.token = request.token;
+  // Clients choose their numbers each for itself.
+  if (request.chain != 0) options.chain = mix64(mix64(number_) + request.chain);
   add(id);
   host_->node.async_publish(
       to_public(request.group), to_payload(request.content.payload), std::move(options),

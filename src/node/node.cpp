@@ -12,19 +12,24 @@ namespace {
 // Starts an operation: `call` runs on the overlay's thread, unless the node is
 // gone or its mailbox has no room for `bytes` more.
 template <class... Results, class Call>
-void start_on(const std::weak_ptr<NodeCore>& node, const boost::asio::any_io_executor& executor,
-              Completion<Results...> done, std::size_t bytes, Call call,
-              std::function<void()> cancelled = nullptr) {
+node::Mailbox::Posted start_on(const std::weak_ptr<NodeCore>& node,
+                               const boost::asio::any_io_executor& executor,
+                               Completion<Results...> done, std::size_t bytes, Call call,
+                               std::function<void()> cancelled = nullptr) {
   auto operation =
       node::Operation<Results...>::start(executor, std::move(done), std::move(cancelled));
   const std::shared_ptr<NodeCore> core = node.lock();
-  if (!core) return operation->fail(errc::shutting_down);
+  if (!core) {
+    operation->fail(errc::shutting_down);
+    return node::Mailbox::Posted::closed;
+  }
   // The mailbox is closed before the core goes.
   const auto posted = core->mailbox().post(
       [raw = core.get(), operation, call = std::move(call)] { call(raw->overlay(), operation); },
       bytes);
   if (posted == node::Mailbox::Posted::full) operation->fail(errc::queue_full);
   if (posted == node::Mailbox::Posted::closed) operation->fail(errc::shutting_down);
+  return posted;
 }
 
 std::size_t size_of(const Payload& payload, const Headers& headers) {
@@ -103,11 +108,16 @@ void NodeRef::join(GroupName group, JoinOptions options, Completion<Subscription
 void NodeRef::publish(GroupName group, Payload payload, PublishOptions options,
                       Completion<PublishResult> done) const {
   const std::size_t bytes = size_of(payload, options.headers);
-  start_on(core_, executor_, std::move(done), bytes,
-           [group = std::move(group), payload = std::move(payload), options = std::move(options)](
-               node::Overlay& overlay, const auto& operation) {
-             overlay.publish(group, payload, options, operation);
-           });
+  const std::uint64_t chain = options.chain;
+  const auto posted =
+      start_on(core_, executor_, std::move(done), bytes,
+               [group = std::move(group), payload = std::move(payload),
+                options = std::move(options)](node::Overlay& overlay, const auto& operation) {
+                 overlay.publish(group, payload, options, operation);
+               });
+  const std::shared_ptr<NodeCore> core = core_.lock();
+  if (posted != node::Mailbox::Posted::full || chain == 0 || !core) return;
+  core->mailbox().post_always([raw = core.get(), chain] { raw->overlay().break_chain(chain); });
 }
 
 void NodeRef::anycast(GroupName group, Payload payload, AnycastOptions options,

@@ -93,6 +93,8 @@ class Overlay final : private wire::Env,
             std::shared_ptr<Operation<Subscription>> done);
   void publish(const GroupName& group, const Payload& payload, const PublishOptions& options,
                const std::shared_ptr<Operation<PublishResult>>& done);
+  // One of its publishes has failed before it came here.
+  void break_chain(std::uint64_t chain);
   void anycast(const GroupName& group, const Payload& payload, const AnycastOptions& options,
                const std::shared_ptr<Operation<AnycastResult>>& done);
   // The request's id; zero if it cannot be sent.

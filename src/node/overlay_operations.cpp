@@ -98,17 +98,23 @@ void Overlay::join(const GroupName& group, const JoinOptions& options,
 void Overlay::publish(const GroupName& group, const Payload& payload, const PublishOptions& options,
                       const std::shared_ptr<Operation<PublishResult>>& done) {
   const wire::GroupName name = full_name(group);
-  if (refuse(done, &name)) return;
+  if (refuse(done, &name)) return break_chain(options.chain);
   auto body = wire::encode_content(options.headers, payload.view(), options_.payload_bytes_max);
-  if (!body) return done->fail(body.error());
+  if (!body) {
+    break_chain(options.chain);
+    return done->fail(body.error());
+  }
   const auto finish = [this, done, ack = options.ack](const scribe::PublishOutcome& outcome) {
     done->complete(outcome.error, result_of(outcome, ack));
   };
-  const Duration within = bounded(options.members_time);
-  peer_.scribe().publish(name, to_wire(options.ack), std::move(*body), finish, within,
-                         token_key(options.token));
+  peer_.scribe().publish(name, to_wire(options.ack), std::move(*body), finish,
+                         {.within = bounded(options.members_time),
+                          .key = token_key(options.token),
+                          .chain = options.chain});
   after_input();
 }
+
+void Overlay::break_chain(std::uint64_t chain) { peer_.scribe().break_chain(chain); }
 
 PublishResult Overlay::result_of(const scribe::PublishOutcome& outcome, Ack ack) const {
   PublishResult result;

@@ -144,8 +144,8 @@ void Asker::ask_all(const wire::GroupName& name, Asked& asked, Buffer body) {
   const auto sequence = std::make_shared<std::uint64_t>(0);
   asked.outcome.id = dissemination_.publish(
       name, wire::AckMode::members, std::move(body),
-      [this, sequence](const PublishOutcome& outcome) { published(*sequence, outcome); }, within,
-      asked.terms.key, asked.deadline);
+      [this, sequence](const PublishOutcome& outcome) { published(*sequence, outcome); },
+      {.within = within, .key = asked.terms.key, .replies_until = asked.deadline});
   *sequence = asked.outcome.id.sequence;
 }
 

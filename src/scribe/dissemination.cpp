@@ -26,6 +26,11 @@ Duration tracked_time(const Config& config, Duration wished) {
   return std::clamp<Duration>(time, std::chrono::milliseconds(1), config.child_expiry);
 }
 
+// Nobody knows whether the message arrives.
+bool is_in_doubt(errc error) {
+  return error == errc::timed_out || error == errc::lost_root || error == errc::shutting_down;
+}
+
 }  // namespace
 
 Dissemination::Dissemination(Core& core, Roots& roots, Tree& tree, Ordering& ordering,
@@ -41,12 +46,13 @@ Dissemination::Dissemination(Core& core, Roots& roots, Tree& tree, Ordering& ord
 // --- At the publisher ---
 
 wire::MessageId Dissemination::publish(const wire::GroupName& name, wire::AckMode ack, Buffer body,
-                                       PublishCompletion done, Duration within, const TokenKey& key,
-                                       MonoTime replies_until) {
+                                       PublishCompletion done, const PublishTerms& terms) {
   const auto complete = [&](const PublishOutcome& outcome) {
     core_.upcalls.call([done = std::move(done), outcome] { done(outcome); });
   };
-  if (const errc error = refusal(name, ack, body); error != errc{}) {
+  const errc error = chains_.is_broken(terms.chain) ? errc::chain_broken : refusal(name, ack, body);
+  if (error != errc{}) {
+    chains_.break_at(terms.chain);
     PublishOutcome outcome;
     outcome.error = error;
     complete(outcome);
@@ -59,9 +65,9 @@ wire::MessageId Dissemination::publish(const wire::GroupName& name, wire::AckMod
   wire::Publish message{
       group,           name, core_.next_message_id(),
       core_.self,      ack,  0,
-      std::move(body), 0,    core_.access.prove(group, wire::Right::publish, key)};
-  if (replies_until != MonoTime{}) {
-    message.reply_within_ms = scribe::time_left(replies_until, core_.now());
+      std::move(body), 0,    core_.access.prove(group, wire::Right::publish, terms.key)};
+  if (terms.replies_until != MonoTime{}) {
+    message.reply_within_ms = scribe::time_left(terms.replies_until, core_.now());
   }
   const std::uint64_t sequence = message.id.sequence;
   message.after = pending_.last_before(group, sequence);
@@ -78,19 +84,18 @@ wire::MessageId Dissemination::publish(const wire::GroupName& name, wire::AckMod
     const bool tracked = ack == wire::AckMode::members;
     if (!tracked) message.ack = wire::AckMode::root;
     const Duration time =
-        tracked ? tracked_time(core_.config, within) : core_.config.request_timeout;
-    PendingPublish pending{message,
-                           waits ? std::move(done) : PublishCompletion{},
-                           root,
-                           now + time,
-                           replies_until,
-                           false,
-                           false,
-                           false,
-                           {}};
+        tracked ? tracked_time(core_.config, terms.within) : core_.config.request_timeout;
+    PendingPublish pending{.message = message,
+                           .done = waits ? std::move(done) : PublishCompletion{},
+                           .sent_to = root,
+                           .line_until = now + time,
+                           .deadline = now + time,
+                           .time = time,
+                           .replies_until = terms.replies_until,
+                           .chain = terms.chain};
     if (tracked) message.within_ms = pending.message.within_ms = time_left(pending);
     const MonoTime look_at = !core_.config.maintenance ? never
-                             : in_line                 ? pending.deadline
+                             : in_line                 ? pending.line_until
                                                        : now + core_.config.request_retry_interval;
     pending_.add(sequence, std::move(pending), look_at);
     core_.wake_at(look_at);
@@ -146,6 +151,8 @@ void Dissemination::send_again(std::uint64_t sequence) {
   PendingPublish* pending = pending_.find(sequence);
   if (!pending) return;
   ++core_.counters.publish_retries;
+  const bool turn = lines_.waits(pending->message.group, sequence);
+  if (turn) pending->deadline = core_.now() + pending->time;
   const bool polls = pending->placed.has_value();
   if (pending->sent_to && !polls) {
     roots_known_.forget(pending->message.group, pending->sent_to);
@@ -166,7 +173,7 @@ void Dissemination::send_again(std::uint64_t sequence) {
   pending_.look_again(sequence, std::min(next, pending->deadline));
   core_.wake_at(pending_.next_deadline());
   const wire::Publish message = pending->message;  // the ack may come within the call
-  if (lines_.waits(message.group, sequence)) {
+  if (turn) {
     lines_.take_turn(message.group, sequence);
     const CachedRoot* cached = roots_known_.use(message.group);
     send(message, cached ? cached->root : PeerRef{});
@@ -176,13 +183,25 @@ void Dissemination::send_again(std::uint64_t sequence) {
 }
 
 void Dissemination::finish(std::uint64_t sequence, const wire::PublishAck& ack) {
-  auto pending = pending_.take(sequence);
+  const auto pending = conclude(sequence, ack);
   if (!pending) return;
-  const bool too_fast = ack.error == static_cast<std::uint16_t>(errc::limit);
   const Id group = pending->message.group;
-  if (pending->done) tell(*pending, ack);
-  if (too_fast) fail_behind(group, sequence, ack);
+  const auto error = static_cast<errc>(ack.error);
+  if (error == errc::limit) {
+    refuse_behind(group, sequence, ack);
+  } else if (error != errc{}) {
+    fail_behind(*pending, sequence, error);
+  }
   leave_line(group, sequence);
+}
+
+std::optional<PendingPublish> Dissemination::conclude(std::uint64_t sequence,
+                                                      const wire::PublishAck& ack) {
+  auto pending = pending_.take(sequence);
+  if (!pending || !pending->done) return pending;
+  if (ack.error != 0) chains_.break_at(pending->chain);
+  tell(*pending, ack);
+  return pending;
 }
 
 void Dissemination::tell(PendingPublish& pending, const wire::PublishAck& ack) {
@@ -229,12 +248,13 @@ bool Dissemination::back_off(PendingPublish& pending, const wire::PublishAck& ac
   const Duration wait = std::chrono::milliseconds(ack.retry_after_ms);
   const MonoTime again = core_.now() + core_.env.random().jittered(wait + wait / 8, 0.1);
   if (!pending.placed) {
-    if (again >= pending.deadline || pending.last_try) return false;
+    if (again >= pending.line_until || pending.last_try) return false;
     lines_.refuse(group, sequence, {ack.ordered, ack.retry_after_ms});
   }
   pending.sent_to = {};
+  const MonoTime end = pending.placed ? pending.deadline : pending.line_until;
   const bool turn = pending.placed || lines_.is_next(group, sequence);
-  pending_.look_again(sequence, turn ? std::min(again, pending.deadline) : pending.deadline);
+  pending_.look_again(sequence, turn ? std::min(again, end) : end);
   core_.wake_at(pending_.next_deadline());
   return true;
 }
@@ -250,17 +270,32 @@ void Dissemination::leave_line(const Id& group, std::uint64_t sequence) {
 // A publisher that is refused a message can send it again without later ones having
 // overtaken it: those have the same answer. What may be at the root of a best-effort
 // group waits for its word, and is not sent again.
-void Dissemination::fail_behind(const Id& group, std::uint64_t sequence,
-                                const wire::PublishAck& ack) {
+void Dissemination::refuse_behind(const Id& group, std::uint64_t sequence,
+                                  const wire::PublishAck& ack) {
   for (const std::uint64_t later : pending_.after(group, sequence)) {
-    PendingPublish& pending = *pending_.find(later);
     if (ack.ordered || lines_.waits(group, later)) {
       lines_.leave(group, later);
-      std::optional<PendingPublish> failed = pending_.take(later);
-      if (failed->done) tell(*failed, ack);
+      conclude(later, ack);
     } else {
-      pending.last_try = true;
+      pending_.find(later)->last_try = true;
     }
+  }
+}
+
+// Those of its chain. Nobody knows whether one that has been sent arrives, but sent again
+// it would have a place without the one before it; unless that was refused: then its own
+// answer is on the way.
+void Dissemination::fail_behind(const PendingPublish& failed, std::uint64_t sequence, errc error) {
+  if (!chains_.is_broken(failed.chain)) return;
+  const Id& group = failed.message.group;
+  const bool refused = !is_in_doubt(error);
+  for (const std::uint64_t later : pending_.after(group, sequence)) {
+    const PendingPublish& pending = *pending_.find(later);
+    const bool sent = !lines_.waits(group, later);
+    if (pending.chain != failed.chain || (sent && refused)) continue;
+    const errc told = sent ? error : errc::chain_broken;
+    lines_.leave(group, later);
+    conclude(later, {pending.message.id, static_cast<std::uint16_t>(told)});
   }
 }
 
@@ -311,30 +346,38 @@ void Dissemination::tick() {
     Group* group = core_.find(id);
     if (group && group->losses) tell_losses(*group, id);
   }
-  for (const std::uint64_t sequence : pending_.take_due(core_.now())) {
-    const PendingPublish* found = pending_.find(sequence);
-    if (!found) continue;  // another's retry has ended it
-    const PendingPublish& pending = *found;
-    const Id group = pending.message.group;
-    if (core_.now() < pending.deadline) {
-      const bool early = lines_.waits(group, sequence) && !lines_.is_next(group, sequence);
-      if (early) pending_.look_again(sequence, pending.deadline);
-      if (!early) send_again(sequence);
-    } else if (pending.placed) {
-      wire::PublishAck result = *pending.placed;
-      result.pending = false;
-      finish(sequence, result);
-    } else if (lines_.waits(group, sequence)) {
-      const auto [ordered, retry_after_ms] = lines_.refusal(group);
-      wire::PublishAck refusal{pending.message.id, static_cast<std::uint16_t>(errc::limit)};
-      refusal.ordered = ordered;
-      refusal.retry_after_ms = retry_after_ms;
-      finish(sequence, refusal);
-    } else {
-      const errc error = pending.root_failed ? errc::lost_root : errc::timed_out;
-      finish(sequence, {pending.message.id, static_cast<std::uint16_t>(error)});
-    }
+  for (const std::uint64_t sequence : pending_.take_due(core_.now())) review(sequence);
+}
+
+void Dissemination::review(std::uint64_t sequence) {
+  const PendingPublish* pending = pending_.find(sequence);
+  if (!pending) return;  // another's retry has ended it
+  const Id& group = pending->message.group;
+  const bool waits = lines_.waits(group, sequence);
+  if (core_.now() >= (waits ? pending->line_until : pending->deadline)) {
+    give_up(*pending, sequence);
+  } else if (waits && !lines_.is_next(group, sequence)) {
+    pending_.look_again(sequence, pending->line_until);
+  } else {
+    send_again(sequence);
   }
+}
+
+void Dissemination::give_up(const PendingPublish& pending, std::uint64_t sequence) {
+  wire::PublishAck result{pending.message.id};
+  if (pending.placed) {
+    result = *pending.placed;
+    result.pending = false;
+  } else if (lines_.waits(pending.message.group, sequence)) {
+    const auto [ordered, retry_after_ms] = lines_.refusal(pending.message.group);
+    result.error = static_cast<std::uint16_t>(errc::limit);
+    result.ordered = ordered;
+    result.retry_after_ms = retry_after_ms;
+  } else {
+    const errc error = pending.root_failed ? errc::lost_root : errc::timed_out;
+    result.error = static_cast<std::uint16_t>(error);
+  }
+  finish(sequence, result);
 }
 
 void Dissemination::shut_down() {

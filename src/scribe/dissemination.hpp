@@ -17,8 +17,11 @@
 // root keeps it for a while if it does not have that one.
 //
 // What is too much for the root (publish_rate.hpp) waits at its publisher, and what
-// is published to the group meanwhile waits behind it (publish_lines.hpp). If the time
-// of one runs out, those behind it fail with it.
+// is published to the group meanwhile waits behind it (publish_lines.hpp). If one does
+// not get its turn within the time of a publish, those behind it fail with it; from its
+// turn on it has that time once more. Those that are nothing without the one before them
+// form a chain (publish_chains.hpp).
+//
 // A part of a Scribe node; shares its Core. Not thread-safe.
 #pragma once
 
@@ -30,6 +33,7 @@
 #include "scribe/core.hpp"
 #include "scribe/deadline_set.hpp"
 #include "scribe/operations.hpp"
+#include "scribe/publish_chains.hpp"
 #include "scribe/publish_lines.hpp"
 #include "scribe/publish_table.hpp"
 #include "scribe/root_cache.hpp"
@@ -47,12 +51,12 @@ class Dissemination {
  public:
   Dissemination(Core& core, Roots& roots, Tree& tree, Ordering& ordering, Tracking& tracking);
 
-  // The message's id; zero if it cannot be sent, which `done` is told. `key`: of a
-  // token. Its proof goes with each message, as whoever is the root has to know it.
-  // With a time until which it waits for replies (asker.hpp), it asks for them.
+  // The message's id; zero if it cannot be sent, which `done` is told. The proof of a
+  // token goes with each message, as whoever is the root has to know it. With a time
+  // until which it waits for replies, it asks for them.
   wire::MessageId publish(const wire::GroupName& name, wire::AckMode ack, Buffer body,
-                          PublishCompletion done, Duration within, const TokenKey& key,
-                          MonoTime replies_until = MonoTime{});
+                          PublishCompletion done, const PublishTerms& terms);
+  void break_chain(std::uint64_t chain) { chains_.break_at(chain); }
   // What forbids to publish this now; errc{} if nothing does.
   errc refusal(const wire::GroupName& name, wire::AckMode ack, const Buffer& body) const;
 
@@ -90,7 +94,11 @@ class Dissemination {
   void serve_allowed(const wire::Publish& publish, Way way);
   bool back_off(PendingPublish& pending, const wire::PublishAck& ack);
   void leave_line(const Id& group, std::uint64_t sequence);
-  void fail_behind(const Id& group, std::uint64_t sequence, const wire::PublishAck& ack);
+  void refuse_behind(const Id& group, std::uint64_t sequence, const wire::PublishAck& ack);
+  void fail_behind(const PendingPublish& failed, std::uint64_t sequence, errc error);
+  void review(std::uint64_t sequence);
+  void give_up(const PendingPublish& pending, std::uint64_t sequence);
+  std::optional<PendingPublish> conclude(std::uint64_t sequence, const wire::PublishAck& ack);
   bool doubtful(const Id& group, const CachedRoot* cached, std::uint64_t after) const;
   bool is_closest(PeerRef peer, const Id& group) const;
   void send(const wire::Publish& publish, PeerRef root);
@@ -117,6 +125,7 @@ class Dissemination {
   Tracking& tracking_;
   PublishTable pending_;
   PublishLines lines_;  // of those, what a root is to have later
+  PublishChains chains_;
   RootCache roots_known_;
   DeadlineSet<Id> loss_timers_;
 };

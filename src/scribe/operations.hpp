@@ -27,6 +27,17 @@ struct PublishOutcome {
   Duration retry_after = Duration::zero();  // errc::limit: then there is room at the root
 };
 
+struct PublishTerms {
+  // ack members: zero: Config::tracked_timeout; child_expiry at the most. Begins anew when
+  // it is the message's turn, if it had to wait for that (publish_lines.hpp).
+  Duration within = Duration::zero();
+  TokenKey key = nullptr;  // where the group's access list asks for one
+  // Not 0: once one of those with the same number has failed, later ones are not sent
+  // (publish_chains.hpp). One that nobody waits for fails unnoticed and breaks nothing.
+  std::uint64_t chain = 0;
+  MonoTime replies_until{};  // of a request (asker.hpp)
+};
+
 // Of a create. `mode`: the group's, also where that is the error.
 struct CreateOutcome {
   bool existed = false;  // it was there already, with an access list of its own

@@ -20,11 +20,14 @@
 namespace canopy::scribe {
 
 struct PendingPublish {
-  wire::Publish message;   // as it is sent again
-  PublishCompletion done;  // empty: nobody waits
-  PeerRef sent_to;         // directly; empty if it was routed
-  MonoTime deadline{};
+  wire::Publish message;     // as it is sent again
+  PublishCompletion done;    // empty: nobody waits
+  PeerRef sent_to;           // directly; empty if it was routed
+  MonoTime line_until{};     // longest wait for its turn (publish_lines.hpp)
+  MonoTime deadline{};       // for the root's word; begins anew with its turn
+  Duration time{};           // from its turn to the deadline
   MonoTime replies_until{};  // of a request
+  std::uint64_t chain = 0;
   bool root_failed = false;  // since it was sent first
   bool overtaken = false;    // a later one that comes after it has its place
   bool last_try = false;     // one before it has failed: the root's next word counts

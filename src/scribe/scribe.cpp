@@ -206,11 +206,13 @@ void Scribe::leave(const Id& group) {
 }
 
 void Scribe::publish(const wire::GroupName& name, wire::AckMode ack, Buffer body,
-                     PublishCompletion done, Duration within, const TokenKey& key) {
+                     PublishCompletion done, const PublishTerms& terms) {
   parts_->core.pastry.look_at_clock();
-  parts_->dissemination.publish(name, ack, std::move(body), std::move(done), within, key);
+  parts_->dissemination.publish(name, ack, std::move(body), std::move(done), terms);
   parts_->tell_later();
 }
+
+void Scribe::break_chain(std::uint64_t chain) { parts_->dissemination.break_chain(chain); }
 
 wire::MessageId Scribe::anycast(const wire::GroupName& name, Buffer body, AnycastCompletion done,
                                 const AnycastTerms& terms) {

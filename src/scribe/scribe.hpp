@@ -64,9 +64,11 @@ class Scribe final : public pastry::Application {
   void leave(const Id& group);
   // ack none: done when the message has left this node. ack root: when the
   // root has sent it to its children. ack members: when all have answered, or
-  // `within` is over (zero: Config::tracked_timeout; child_expiry at the most).
+  // the terms' time is over.
   void publish(const wire::GroupName& name, wire::AckMode ack, Buffer body, PublishCompletion done,
-               Duration within = Duration::zero(), const TokenKey& key = nullptr);
+               const PublishTerms& terms = {});
+  // A publish of this chain has failed before it came here.
+  void break_chain(std::uint64_t chain);
   // The message's id; zero if it cannot be sent, which `done` is told.
   wire::MessageId anycast(const wire::GroupName& name, Buffer body, AnycastCompletion done,
                           const AnycastTerms& terms = {});

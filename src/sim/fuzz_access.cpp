@@ -216,8 +216,7 @@ Findings FuzzAccess::judge_publishing(const RingOrder& ring, std::uint32_t group
     const auto told = std::make_shared<std::optional<scribe::PublishOutcome>>();
     simulation_.peer(node).scribe().publish(
         name_of_(group), wire::AckMode::root, Buffer::copy_of("by right"),
-        [told](const scribe::PublishOutcome& outcome) { *told = outcome; }, Duration::zero(),
-        key_of(node));
+        [told](const scribe::PublishOutcome& outcome) { *told = outcome; }, {.key = key_of(node)});
     simulation_.run_for(2s);
     for (int second = 0; second < 20 && !*told; ++second) simulation_.run_for(1s);
     const bool allowed = grants(list, wire::Right::publish, node);

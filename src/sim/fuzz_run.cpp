@@ -342,12 +342,12 @@ void FuzzRunner::publish(NodeIndex node, std::uint32_t group) {
   if (track_random_.chance(0.3)) {
     return publish_tracked(node, group, "news", [](const scribe::PublishOutcome&) {});
   }
-  simulation_->peer(node).scribe().publish(
-      group_name(group), wire::AckMode::root, Buffer::copy_of("news"),
-      [this](const scribe::PublishOutcome& outcome) {
-        if (outcome.error) order_.publish_failed(outcome.id);
-      },
-      Duration::zero(), access_->key_of(node));
+  simulation_->peer(node).scribe().publish(group_name(group), wire::AckMode::root,
+                                           Buffer::copy_of("news"),
+                                           [this](const scribe::PublishOutcome& outcome) {
+                                             if (outcome.error) order_.publish_failed(outcome.id);
+                                           },
+                                           {.key = access_->key_of(node)});
 }
 
 void FuzzRunner::publish_tracked(NodeIndex node, std::uint32_t group, const std::string& text,
@@ -367,7 +367,7 @@ void FuzzRunner::publish_tracked(NodeIndex node, std::uint32_t group, const std:
         }
         told(outcome);
       },
-      within, access_->key_of(node));
+      {.within = within, .key = access_->key_of(node)});
 }
 
 FuzzRequests::Host FuzzRunner::request_host() {

@@ -125,6 +125,7 @@ class RequestWriter {
     publish.set_ack(static_cast<std::uint32_t>(in.ack));
     publish.set_members_time_ms(milliseconds(in.members_time));
     publish.set_token(in.token);
+    publish.set_chain(in.chain);
     return encoded(in.content);
   }
   Result operator()(const QueueCall& in) {
@@ -212,10 +213,12 @@ Decoded<RequestEnvelope> decode_request(const Frame& frame) {
     case pb::Request::kPublish:
       if (in.publish().ack() > static_cast<std::uint32_t>(AckMode::members))
         return malformed("an unknown ack mode");
-      out.request =
-          Publish{Decoder::group_name(in.publish().group()),
-                  static_cast<AckMode>(in.publish().ack()), decoder.content(frame),
-                  std::chrono::milliseconds(in.publish().members_time_ms()), in.publish().token()};
+      out.request = Publish{Decoder::group_name(in.publish().group()),
+                            static_cast<AckMode>(in.publish().ack()),
+                            decoder.content(frame),
+                            std::chrono::milliseconds(in.publish().members_time_ms()),
+                            in.publish().token(),
+                            in.publish().chain()};
       break;
     case pb::Request::kShutdown: out.request = Shutdown{}; break;
     case pb::Request::kQueueCall:

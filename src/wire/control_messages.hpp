@@ -80,6 +80,7 @@ struct Publish {
   Content content;
   std::chrono::milliseconds members_time{};  // ack members; 0: the daemon's own
   std::string token = {};
+  std::uint64_t chain = 0;  // of the client's publishes; none
   friend bool operator==(const Publish&, const Publish&) = default;
 };
 struct GetAccess {

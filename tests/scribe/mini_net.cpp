@@ -268,13 +268,12 @@ PublishOutcome MiniNet::publish(PeerRef ref, const wire::GroupName& name, const 
                                 wire::AckMode ack, Duration within, const TokenKey& key) {
   PublishOutcome result;
   bool done = false;
-  boxes_.at(ref)->scribe().publish(
-      name, ack, Buffer::copy_of(text),
-      [&](const PublishOutcome& outcome) {
-        result = outcome;
-        done = true;
-      },
-      within, key);
+  boxes_.at(ref)->scribe().publish(name, ack, Buffer::copy_of(text),
+                                   [&](const PublishOutcome& outcome) {
+                                     result = outcome;
+                                     done = true;
+                                   },
+                                   {.within = within, .key = key});
   CANOPY_ASSERT(!done);
   run_until([&] { return done; }, 60s);
   CANOPY_ASSERT(done);

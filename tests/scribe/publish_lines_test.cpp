@@ -64,13 +64,16 @@ class TooFastTest : public testing::TestWithParam<wire::GroupMode> {
     ASSERT_FALSE(net.join(others[0], prices));
   }
 
+  void publish(PeerRef publisher, std::size_t number, std::uint64_t chain = 0) {
+    results[number].reset();
+    net[publisher].scribe().publish(
+        prices, wire::AckMode::root, Buffer::copy_of(std::to_string(number)),
+        [this, number](const PublishOutcome& outcome) { results[number] = outcome; },
+        {.chain = chain});
+  }
+
   void publish_from(PeerRef publisher, std::size_t first) {
-    for (std::size_t i = first; i < wanted; ++i) {
-      results[i].reset();
-      net[publisher].scribe().publish(
-          prices, wire::AckMode::root, Buffer::copy_of(std::to_string(i)),
-          [this, i](const PublishOutcome& outcome) { results[i] = outcome; });
-    }
+    for (std::size_t i = first; i < wanted; ++i) publish(publisher, i);
     net.run_until(
         [&] { return std::ranges::all_of(results, [](const auto& r) { return r.has_value(); }); },
         60s);
@@ -149,11 +152,7 @@ TEST_P(TooFastTest, ALineIsNoSlowerThanItsRootAllows) {
 
 TEST_P(TooFastTest, ARootThatDiesLeavesNoLineThatStandsStill) {
   build(10);
-  for (std::size_t i = 0; i < 30; ++i) {
-    net[others[1]].scribe().publish(
-        prices, wire::AckMode::root, Buffer::copy_of(std::to_string(i)),
-        [this, i](const PublishOutcome& outcome) { results[i] = outcome; });
-  }
+  for (std::size_t i = 0; i < 30; ++i) publish(others[1], i);
   net.run_for(300ms);
   net.kill(root);
   net.run_for(10s);
@@ -161,6 +160,76 @@ TEST_P(TooFastTest, ARootThatDiesLeavesNoLineThatStandsStill) {
     ASSERT_TRUE(results[i]) << i;
     EXPECT_FALSE(results[i]->error) << i << " " << results[i]->error.message();
   }
+}
+
+// Its publisher has not heard yet that others are refused: the line is empty then.
+TEST_P(TooFastTest, WhatIsPublishedAfterARefusalOvertakesNothingOfItsChain) {
+  build(10);
+  constexpr std::size_t first_ones = 100;
+  for (std::size_t i = 0; i < first_ones; ++i) publish(others[1], i, 7);
+  const auto all_known = [&] {
+    return std::all_of(results.begin(), results.begin() + first_ones,
+                       [](const auto& result) { return result.has_value(); });
+  };
+  ASSERT_TRUE(net.run_until(all_known, 60s));
+  const std::size_t count = published();
+  ASSERT_LT(count, first_ones);
+  publish(others[1], first_ones, 7);
+  publish(others[1], first_ones + 1, 8);  // who knows of it
+  net.run_for(10s);
+  EXPECT_EQ(results[first_ones]->error, errc::chain_broken);
+  EXPECT_FALSE(results[first_ones + 1]->error);
+  std::vector<std::string> expected = numbers(count);
+  expected.push_back(std::to_string(first_ones + 1));
+  EXPECT_EQ(delivered(), expected);
+}
+
+// What waits for its turn has all its time from then on.
+TEST_P(TooFastTest, ARootThatDiesShortlyBeforeARefusalCostsNothingThatWasSent) {
+  build(10);
+  for (std::size_t i = 0; i < 100; ++i) publish(others[1], i, 7);
+  net.run_for(4'700ms);
+  net.kill(root);
+  net.run_for(20s);
+  const std::size_t count = published();
+  EXPECT_GE(count, 40u);
+  for (std::size_t i = count; i < 100; ++i) EXPECT_EQ(results[i]->error, errc::limit) << i;
+}
+
+TEST_P(TooFastTest, AMessageThatIsTooLargeBreaksItsChain) {
+  build(1000);
+  std::optional<PublishOutcome> refused;
+  net[others[1]].scribe().publish(prices, wire::AckMode::root,
+                                  Buffer::copy_of(std::string(net.config.scribe.body_max + 1, 'x')),
+                                  [&](const PublishOutcome& outcome) { refused = outcome; },
+                                  {.chain = 7});
+  publish(others[1], 1, 7);
+  publish(others[1], 2);
+  net.run_for(5s);
+  EXPECT_EQ(refused->error, errc::too_large);
+  EXPECT_EQ(results[1]->error, errc::chain_broken);
+  EXPECT_FALSE(results[2]->error);
+}
+
+// Nobody knows which of them arrive, but none is sent again without those before it.
+TEST_P(TooFastTest, AChainWhoseRootDoesNotAnswerFailsAsOne) {
+  net.config.scribe.request_timeout = 400ms;
+  build(1000);
+  net.hang(root);
+  publish(others[1], 1, 7);
+  net.run_for(200ms);
+  publish(others[1], 2, 7);
+  publish(others[1], 3, 8);
+  net.run_until([&] { return results[1].has_value(); }, 60s);
+  net.run_for(1ms);
+  EXPECT_EQ(results[1]->error, errc::timed_out);
+  ASSERT_TRUE(results[2]);
+  EXPECT_EQ(results[2]->error, errc::timed_out);
+  EXPECT_FALSE(results[3]);
+  publish(others[1], 4, 7);
+  net.run_for(1ms);
+  ASSERT_TRUE(results[4]);
+  EXPECT_EQ(results[4]->error, errc::chain_broken);
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, TooFastTest,

@@ -117,7 +117,7 @@ class TrackingTest : public testing::TestWithParam<std::tuple<wire::GroupMode, s
                 << net.table()[member].name << " lacks " << tracked.text;
           }
         },
-        within);
+        {.within = within});
     return tracked;
   }
   const PublishOutcome& publish(PeerRef publisher, Duration within = 5s) {

@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
 from daemon_case import DEADLINE_S, RingCase  # noqa: E402
 from local_ring import UP_TIMEOUT_S  # noqa: E402
 
-LINES = [f"line {number}" for number in range(1, 45)]
+LINES = [f"line {number}" for number in range(1, 61)]
 RATE = 6  # messages a second: what a window of lines waits for is more than a publish may take
 
 

@@ -113,7 +113,9 @@ class Publishing {
   }
 
   std::string summary() const {
-    std::string text = fmt::format("published {} {} to {}", tally_.sent(),
+    // Of those that nobody has asked about, the root may have dropped some.
+    const char* const done = command_.ack == wire::AckMode::none ? "sent" : "published";
+    std::string text = fmt::format("{} {} {} to {}", done, tally_.sent(),
                                    tally_.sent() == 1 ? "message" : "messages", name());
     if (command_.ack != wire::AckMode::members || tally_.sent() == 0) return text;
     text += fmt::format(", each to at least {}", members_text(fewest_));
@@ -189,14 +191,17 @@ class Publishing {
     });
   }
 
-  // --- Lines that are too much for the root ---
-  static bool is_too_fast(const control::Answer& answer) {
+  // --- Lines that are too much for the root, or the daemon ---
+  bool is_too_fast(const control::Answer& answer) const {
     const auto* failure = std::get_if<control::Failure>(&answer);
-    return failure && failure->error == static_cast<std::uint32_t>(errc::limit);
+    if (!failure) return false;
+    const auto error = static_cast<errc>(failure->error);
+    return error == errc::limit || error == errc::queue_full ||
+           (error == errc::chain_broken && slowing_down_);
   }
 
-  // The daemon refuses those after it, too, so that they can be sent again in their
-  // order: when all have been answered, and fewer at a time.
+  // Lines are a chain, so those after it are refused, too, and can be sent again in their
+  // order: when all have been answered, as a new chain, and fewer at a time.
   void slow_down(std::uint64_t number, std::string payload, const control::Answer& answer) {
     tally_.refused(number);
     again_[number] = std::move(payload);
@@ -210,6 +215,7 @@ class Publishing {
       pause_.expires_after(pause);
       pause_.async_wait([this](boost::system::error_code error) {
         slowing_down_ = false;
+        ++chain_;
         if (!error) go_on();
       });
     }
@@ -250,8 +256,12 @@ class Publishing {
       return control::Anycast{group_, std::move(content), daemons_time(), command_.wait,
                               command_.token};
     const bool tracked = command_.ack == wire::AckMode::members;
-    return control::Publish{group_, command_.ack, std::move(content),
-                            tracked ? daemons_time() : std::chrono::milliseconds(), command_.token};
+    return control::Publish{group_,
+                            command_.ack,
+                            std::move(content),
+                            tracked ? daemons_time() : std::chrono::milliseconds(),
+                            command_.token,
+                            command_.lines ? chain_ : 0};
   }
 
   // So much of --timeout that the daemon's answer comes within it.
@@ -350,6 +360,7 @@ class Publishing {
   std::map<std::uint64_t, std::string> again_;      // those that the root had no room for
   boost::asio::steady_timer pause_;
   bool slowing_down_ = false;  // nothing is sent until the pause is over
+  std::uint64_t chain_ = 1;    // of lines
   std::size_t window_ = window_max;
   Client::Deadline progress_until_;  // else it gives up
 };
