@@ -12,7 +12,8 @@ const char* text_of(errc error) noexcept {
     case errc::timed_out: return "no answer before the deadline";
     case errc::shutting_down: return "this peer is shutting down";
     case errc::name_conflict: return "another group has the same id: choose another name";
-    case errc::no_such_group: return "no such group: create it, or let somebody join it first";
+    case errc::no_such_group:
+      return "no such group: nobody has created or joined it, or it was deleted";
     case errc::no_member: return "no member of the group took the message";
     case errc::too_large:
       return "the message is too large: its payload exceeds --limit-payload, or it has more "

@@ -515,9 +515,12 @@ void Tree::send_leave(PeerRef to, const Id& id, std::uint32_t nonce, wire::Leave
 void Tree::send_leave(PeerRef to, const Id& id, std::uint32_t nonce) {
   const Group* group = core_.find(id);
   wire::LeaveReason reason = wire::LeaveReason::gone;
-  if (group && group->needed() && group->in_tree()) {
+  if (!group) {
+    // If its Leave got lost, so did the word of those that it could not reach.
+    reason = wire::LeaveReason::orphaned;
+  } else if (group->needed() && group->in_tree()) {
     reason = wire::LeaveReason::moved;
-  } else if (group && group->needed() && group->untold_parent() == to) {
+  } else if (group->needed() && group->untold_parent() == to) {
     reason = wire::LeaveReason::orphaned;
   }
   send_leave(to, id, nonce, reason);

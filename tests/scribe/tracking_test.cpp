@@ -245,6 +245,22 @@ TEST_P(TrackingTest, ASubtreeIsNamedByItsTop) {
   EXPECT_EQ(outcome.reach.unreachable, wire::Peers{silent});
 }
 
+// It says later that it is not in the tree, and does not know any more whom it has lost.
+TEST_P(TrackingTest, WhoseLeaveIsLostIsMissedForThoseItCouldNotReach) {
+  grow(40);
+  const auto leaver = std::ranges::find_if(refs, [this](PeerRef ref) {
+    return !view(ref).root && !view(ref).member && !view(ref).children.empty();
+  });
+  if (leaver == refs.end()) return;
+  net.lost = [&](PeerRef from, PeerRef, const wire::Message& message) {
+    const auto* leave = std::get_if<wire::Leave>(&message);
+    return leave && from == *leaver && !leave->lost.empty();
+  };
+  for (const PeerRef child : view(*leaver).children) net.kill(child);
+  ASSERT_TRUE(net.run_until([&] { return !net[*leaver].scribe().view(group); }, 20s));
+  EXPECT_FALSE(publish(outsider(), 2s).reach.complete);
+}
+
 TEST_P(TrackingTest, ADeadForwarderIsMissedForTheExpiryPeriod) {
   grow(40);
   const PeerRef dead = forwarder();

@@ -228,7 +228,7 @@ class RequestTest(CanopyCase):
         self.assertIn("no such group", self.complaint)
         with self.running(self.second, "reply", "--exec", "sleep 1000"):
             self.request("x", "--timeout", "0.5", status=1)
-            self.assertIn("longer --timeout", self.complaint)
+            self.assertIn("longer than --timeout", self.complaint)
             self.request("x", "--all", "--replies", "1", "--timeout", "0.5", status=1)
             self.assertIn("no reply before the deadline", self.complaint)
 

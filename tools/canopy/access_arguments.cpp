@@ -39,6 +39,10 @@ void AccessChanges::apply(AccessList& list) const {
   apply_to(list.publish, publish, "publish");
   apply_to(list.join, join, "join");
   apply_to(list.manage, manage, "manage");
+  const bool changed = !manage.allow.empty() || !manage.deny.empty();
+  if (changed && list.manage == Grant{.everybody = false})
+    throw UsageError(
+        "nobody could change or delete the group any more: leave somebody who may manage it");
 }
 
 void add_allow_options(cli::Command command, AccessChanges& changes) {

@@ -132,7 +132,9 @@ class Requesting {
     if (error == errc::timed_out && good_ != 0)
       return fmt::format("{} of {} replies came before the deadline", good_,
                          std::max<std::uint64_t>(command_.replies, 1));
-    if (error == errc::timed_out) return "no reply before the deadline: try a longer --timeout";
+    if (error == errc::timed_out)
+      return "no reply before the deadline: nobody there replies (canopy reply does), or it takes "
+             "longer than --timeout";
     if (error == errc::no_member && ended_->declined != 0)
       return "no member replied: nobody there does (canopy reply does), or all have declined";
     if (error == errc::no_member)
