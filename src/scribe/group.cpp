@@ -135,6 +135,7 @@ void Group::collect_peers(std::vector<PeerRef>& in_use) const {
 
 void Group::become(Standing standing) noexcept {
   CANOPY_ASSERT(!parent_);
+  if (!root_role()) seen_since_attached_ = 0;  // what the old root still sends comes late
   standing_ = standing;
   been_in_tree_ |= serves_as_root();
   candidate_ = {};

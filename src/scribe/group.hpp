@@ -163,7 +163,7 @@ class Group {
 
   // Whether the message is new here; remembers it.
   bool first_sight(const wire::MessageId& id, std::size_t window);
-  // Messages that were, since the present parent has taken this node.
+  // Messages that were, since the present parent has taken this node or it became the root.
   std::uint32_t seen_since_attached() const noexcept { return seen_since_attached_; }
   bool has_seen(const wire::MessageId& id) const { return seen_ && seen_->contains(id); }
 

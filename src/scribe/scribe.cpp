@@ -453,6 +453,7 @@ void Scribe::peer_failed(PeerRef peer) {
   if (parts.core.config.maintenance) {
     parts.tree.parent_lost(peer, Tree::Loss::failed, parts.core.config.heartbeat_interval / 20);
     parts.tree.child_lost(peer);
+    parts.tracking.peer_failed(peer);
   }
   parts.tell_later();
 }

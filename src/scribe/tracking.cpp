@@ -232,6 +232,17 @@ void Tracking::child_lost(Group& group, const Id& id, PeerRef child) {
   }
 }
 
+// A child that has left since it was sent the message: where its own are has been told
+// by its Leave, and what it was sent after that it has not read.
+void Tracking::peer_failed(PeerRef peer) {
+  for (auto& [message, round] : rounds_) {
+    if (round.done() || !round.awaits(peer)) continue;
+    rare<"tracking: a former child departs without an answer">();
+    round.answered(peer);
+    settle(round);
+  }
+}
+
 void Tracking::child_left(Group& group, PeerRef child, const wire::Leave& leave) {
   switch (leave.reason) {
     case wire::LeaveReason::gone:

@@ -68,6 +68,8 @@ class Tracking {
   // --- For Tree: subtrees that are lost, moved, settled ---
   void child_lost(Group& group, const Id& id, PeerRef child);
   void child_left(Group& group, PeerRef child, const wire::Leave& leave);
+  // After child_lost of all groups that it is a child in.
+  void peer_failed(PeerRef peer);
   // Nothing is known of what the root before had in its tree.
   void root_lost(Group& group, PeerRef root);
   void root_lost(Group& group, PeerRef root, MonoTime until);

@@ -287,6 +287,30 @@ TEST_P(FailureTest, ADepartingRootThatIsBehindLosesNothing) {
   expect_sound_within(5s);
 }
 
+// The next root remembers fewer messages than it has seen: what the old one still sends
+// is none of those that it may have forgotten.
+TEST_P(FailureTest, ADepartingRootOfABusyGroupLosesNothing) {
+  net.config.scribe.duplicate_window = net.config.scribe.tree_duplicate_window = 48;
+  grow(40);
+  const PeerRef publisher = outsider();
+  std::set<PeerRef> gone;
+  const std::vector<PeerRef> before = listeners();
+  for (int i = 0; i < 3; ++i) {
+    const PeerRef leaver = root();
+    gone.insert(leaver);
+    slow_down(leaver);
+    publish_for(1500ms, publisher, wire::AckMode::root);
+    net[leaver].peer->depart();
+    publish_for(1500ms, publisher, wire::AckMode::root);
+    EXPECT_TRUE(net[leaver].peer->departed());
+    net.kill(leaver);
+  }
+  net.run_for(3s);
+  for (const PeerRef member : before) {
+    if (!gone.contains(member)) expect_everything_at(member, 0, published);
+  }
+}
+
 // One message, and nothing after it that would show that it has come.
 TEST_P(FailureTest, TheLastMessageBeforeADepartureArrives) {
   grow(40);

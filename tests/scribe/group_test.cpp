@@ -142,5 +142,17 @@ TEST_F(GroupTest, SeesAMessageForTheFirstTimeOnce) {
   EXPECT_FALSE(group.first_sight(id, 16));
 }
 
+TEST_F(GroupTest, CountsWhatItHasSeenFromWhenItWasAttachedOrBecameTheRoot) {
+  attach();
+  group.first_sight({Id::hash_of("ann"), 1, 1}, 16);
+  EXPECT_EQ(group.seen_since_attached(), 1U);
+  group.lose_parent();
+  group.become_root();
+  EXPECT_EQ(group.seen_since_attached(), 0U);
+  group.first_sight({Id::hash_of("ann"), 1, 2}, 16);
+  group.hand_over();
+  EXPECT_EQ(group.seen_since_attached(), 1U);
+}
+
 }  // namespace
 }  // namespace canopy::scribe

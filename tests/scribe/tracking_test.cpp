@@ -412,6 +412,21 @@ TEST_P(TrackingTest, AForwarderThatDepartsInGoodOrderIsNotMissed) {
   for (const auto& tracked : all) EXPECT_TRUE(tracked->answered);
 }
 
+// As an old root that was its successor's child for a moment: what it was sent meanwhile it
+// has never read.
+TEST_P(TrackingTest, AChildThatLeavesAndDepartsIsNotWaitedFor) {
+  grow(40);
+  const PeerRef leaver = leaf();
+  net.lost = [leaver](PeerRef, PeerRef to, const wire::Message&) { return to == leaver; };
+  const Tracked& tracked = track(outsider());
+  net.run_for(200ms);
+  EXPECT_FALSE(tracked.answered);
+  leave(leaver);
+  net[leaver].peer->depart();
+  EXPECT_TRUE(net.run_until([&] { return tracked.answered; }, 200ms));
+  EXPECT_TRUE(tracked.outcome.reach.complete) << text_of(tracked.outcome.reach);
+}
+
 TEST_P(TrackingTest, ChildrenThatMoveAreAnsweredForAllTheTime) {
   net.config.scribe.children_entries_max = 3;
   grow(40);
