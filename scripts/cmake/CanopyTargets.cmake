@@ -76,12 +76,14 @@ endfunction()
 # Tests need not run fast, and compile a quarter faster so.
 set(CANOPY_TEST_OPTIONS "$<$<CONFIG:Release>:-O1;-g0>")
 
-# canopy_tests(<folder> [SERIAL] [DEPENDS <layer>...] [LIBS <target>...] [PROGRAMS <target>...])
+# canopy_tests(<folder> [SERIAL] [SERIAL_SCRIPTS <name>...] [DEPENDS <layer>...]
+#              [LIBS <target>...] [PROGRAMS <target>...])
 # tests/<folder>/*.cpp -> program <folder>_test, each of its cases a test of ctest;
 # tests/<folder>/*_test.py -> one test each, which finds the programs in CANOPY_BIN_DIR.
-# SERIAL: they measure times, so nothing else runs beside them. PROGRAMS: what they start.
+# SERIAL, SERIAL_SCRIPTS: cases, or scripts, that measure times or keep the whole machine
+# busy, so nothing else runs beside them. PROGRAMS: what they start.
 function(canopy_tests folder)
-  cmake_parse_arguments(arg "SERIAL" "" "DEPENDS;LIBS;PROGRAMS" ${ARGN})
+  cmake_parse_arguments(arg "SERIAL" "" "DEPENDS;LIBS;PROGRAMS;SERIAL_SCRIPTS" ${ARGN})
   set(serial OFF)
   if(arg_SERIAL)
     set(serial ON)
@@ -114,13 +116,17 @@ function(canopy_tests folder)
   foreach(script IN LISTS scripts)
     cmake_path(GET script STEM stem)
     add_test(NAME ${folder}.${stem} COMMAND Python3::Interpreter -B ${script})
+    set(script_serial OFF)
+    if(stem IN_LIST arg_SERIAL_SCRIPTS)
+      set(script_serial ON)
+    endif()
     set(environment
       CANOPY_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
       CANOPY_SOURCE_DIR=${PROJECT_SOURCE_DIR}
       CANOPY_BUILD_DIR=${PROJECT_BINARY_DIR}
       CANOPY_SANITIZE=${CANOPY_SANITIZE})
     set_tests_properties(${folder}.${stem} PROPERTIES
-      TIMEOUT 600 RUN_SERIAL ${serial} SKIP_RETURN_CODE 77 LABELS ${folder}
+      TIMEOUT 600 RUN_SERIAL ${script_serial} SKIP_RETURN_CODE 77 LABELS ${folder}
       ENVIRONMENT "${environment}")
   endforeach()
 endfunction()

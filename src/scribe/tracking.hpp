@@ -34,12 +34,16 @@
 
 namespace canopy::scribe {
 
-// Of the time that whoever asks has, the part that is left for those below. Nobody
-// waits for longer than lost children are remembered.
+// Of the time that whoever asks has, the part that is left for those below, so that their
+// answers come before it is over: a step's round trip less, and of little time an eighth, as
+// trees may be deep. Nobody waits for longer than lost children are remembered.
 inline std::uint32_t time_below(const Config& config, std::uint32_t within_ms) {
-  const auto longest = std::chrono::duration_cast<std::chrono::milliseconds>(config.child_expiry);
+  using std::chrono::milliseconds;
+  const auto longest = std::chrono::duration_cast<milliseconds>(config.child_expiry);
+  const auto step = std::chrono::duration_cast<milliseconds>(config.request_retry_interval / 4);
   const auto within = std::min<std::int64_t>(within_ms, longest.count());
-  return static_cast<std::uint32_t>(std::max<std::int64_t>(within - within / 8, 1));
+  const auto less = std::min<std::int64_t>(within / 8, step.count());
+  return static_cast<std::uint32_t>(std::max<std::int64_t>(within - less, 1));
 }
 
 class Tracking {

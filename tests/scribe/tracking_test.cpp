@@ -245,6 +245,20 @@ TEST_P(TrackingTest, ASubtreeIsNamedByItsTop) {
   EXPECT_EQ(outcome.reach.unreachable, wire::Peers{silent});
 }
 
+TEST(TimeBelow, LeavesSomeInDeepTreesToo) {
+  const Config config;
+  std::uint32_t within_ms = 10'000;
+  for (int depth = 0; depth < 25; ++depth) {
+    const std::uint32_t below = time_below(config, within_ms);
+    EXPECT_LT(below, within_ms);
+    within_ms = below;
+  }
+  EXPECT_GE(within_ms, 3'000u);
+  EXPECT_EQ(time_below(config, 800), 700u);
+  EXPECT_EQ(time_below(config, 1), 1u);
+  EXPECT_LT(time_below(config, 1'000'000), 60'000u);
+}
+
 // It says later that it is not in the tree, and does not know any more whom it has lost.
 TEST_P(TrackingTest, WhoseLeaveIsLostIsMissedForThoseItCouldNotReach) {
   grow(40);
