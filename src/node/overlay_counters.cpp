@@ -64,6 +64,7 @@ void add_ring(Names& names, const pastry::Counters& ring) {
   names.add("ring.probes_sent", ring.probes_sent);
   names.add("ring.leaf_probes_sent", ring.leaf_probes_sent);
   names.add("ring.entry_probes", ring.entry_probes);
+  names.add("ring.probes_delayed", ring.probes_delayed);
   names.add("ring.probe_drops", ring.probe_drops);
   names.add("ring.suspicions", ring.suspicions);
   names.add("ring.evictions", ring.evictions);
