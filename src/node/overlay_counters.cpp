@@ -162,6 +162,8 @@ void add_trees(Names& names, const scribe::Counters& trees) {
   names.add("tree.handovers", trees.handovers);
   names.add("tree.replica_updates_sent", trees.replica_updates_sent);
   names.add("tree.replica_mismatches", trees.replica_mismatches);
+  names.add("tree.roots_merged", trees.roots_merged);
+  names.add("tree.root_states_lost", trees.root_states_lost);
   names.add("tree.groups_forgotten", trees.groups_forgotten);
   names.add("tree.groups_deleted", trees.groups_deleted);
   names.add("tree.changes_denied", trees.changes_denied);
