@@ -289,7 +289,8 @@ void add_disaster_command(cli::Command program, int& status) {
   parser
       .option_read_by(
           "--span", [&options](const std::string& text) { return read_time(text, options.span); },
-          "How long the partition lasts (default: 10m), or the node hangs (1h)")
+          "How long the partition lasts (default: 10m), or the node hangs, or nothing happens\n"
+          "(both 1h)")
       .value_name("TIME");
   add_number(parser, "--seed", options.seed, {0, UINT64_MAX}, "The same seed gives the same run")
       .show_default(fmt::format("{}", options.seed));
