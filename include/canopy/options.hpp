@@ -24,6 +24,7 @@ struct Tuning {
   Time lease = {};
   Time probe_timeout = {};  // of a peer that is asked whether it lives
   std::optional<unsigned> probe_retries = {};
+  std::optional<unsigned> probes_per_second = {};  // that a node sends, at least 1; others wait
   // Between probes of a silent peer of the routing table, which tune themselves: bounds.
   Time entry_probe_min = {};
   Time entry_probe_max = {};

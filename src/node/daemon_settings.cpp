@@ -146,6 +146,11 @@ void declare_tuning(OptionTable& table, DaemonSettings& settings) {
       .range(0, 10)
       .in_profile("wan", wan_pastry.probe_retries);
   table
+      .add("pastry.probes-per-second", pastry.probes_per_second,
+           "that this peer sends, and half as many more at once after a pause; others wait, the "
+           "least important for longest")
+      .range(1, 100'000);
+  table
       .add("pastry.entry-probe-min", pastry.entry_probe_min,
            "between probes of a silent peer of the routing table, at least: how long it is follows "
            "from how often peers fail")
@@ -285,6 +290,7 @@ NodeOptions to_node_options(const DaemonSettings& settings) {
   options.tuning.lease = overlay.pastry.lease;
   options.tuning.probe_timeout = overlay.pastry.probe_timeout;
   options.tuning.probe_retries = overlay.pastry.probe_retries;
+  options.tuning.probes_per_second = overlay.pastry.probes_per_second;
   options.tuning.entry_probe_min = overlay.pastry.entry_probe_min;
   options.tuning.entry_probe_max = overlay.pastry.entry_probe_max;
   options.tuning.parent_heartbeat = overlay.scribe.heartbeat_interval;

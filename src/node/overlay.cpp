@@ -163,6 +163,11 @@ void Overlay::detached(const Id& group, boost::system::error_code reason) {
   memberships_.detached(group, reason);
 }
 
+void Overlay::root_state_lost(const wire::GroupName& group, const std::string& what) {
+  log::warn("{}: the group '{}' had two roots, which are one now; not kept is {}", options_.name,
+            group.name, what);
+}
+
 void Overlay::join_stalled(std::string_view reason) {
   log::info("{}: cannot join the ring yet: {}", options_.name, reason);
 }

@@ -134,6 +134,7 @@ class Overlay final : private wire::Env,
   void detached(const Id& group, boost::system::error_code reason) override;
   void keep_state(const wire::GroupState& state) override { groups_kept_.keep(state); }
   void forget_state(const Id& group) override { groups_kept_.forget(group); }
+  void root_state_lost(const wire::GroupName& group, const std::string& what) override;
   void join_stalled(std::string_view reason) override;
   void superseded(PeerRef by) override;
 

@@ -28,6 +28,7 @@ scribe::OverlayConfig overlay_config(const NodeOptions& options) {
   set(config.pastry.lease, tuning.lease);
   set(config.pastry.probe_timeout, tuning.probe_timeout);
   set(config.pastry.probe_retries, tuning.probe_retries);
+  set(config.pastry.probes_per_second, tuning.probes_per_second);
   set(config.pastry.entry_probe_min, tuning.entry_probe_min);
   set(config.pastry.entry_probe_max, tuning.entry_probe_max);
   set(config.scribe.heartbeat_interval, tuning.parent_heartbeat);
@@ -81,6 +82,7 @@ std::string problem_with(const NodeOptions& options) {
     if (auto endpoint = parse_endpoint(address); !endpoint || endpoint->port == 0)
       return fmt::format("cannot join through '{}': give HOST:PORT", address);
   const pastry::Config ring = overlay_config(options).pastry;
+  if (ring.probes_per_second == 0) return "tuning.probes_per_second must be at least 1";
   if (ring.entry_probe_min > ring.entry_probe_max)
     return "tuning.entry_probe_min must be at most tuning.entry_probe_max";
   constexpr LeaseNames names{"tuning.lease", "tuning.leaf_heartbeat", "tuning.probe_timeout"};

@@ -64,6 +64,7 @@ void add_ring(Names& names, const pastry::Counters& ring) {
   names.add("ring.probes_sent", ring.probes_sent);
   names.add("ring.leaf_probes_sent", ring.leaf_probes_sent);
   names.add("ring.entry_probes", ring.entry_probes);
+  names.add("ring.probes_delayed", ring.probes_delayed);
   names.add("ring.probe_drops", ring.probe_drops);
   names.add("ring.suspicions", ring.suspicions);
   names.add("ring.evictions", ring.evictions);
@@ -161,6 +162,8 @@ void add_trees(Names& names, const scribe::Counters& trees) {
   names.add("tree.handovers", trees.handovers);
   names.add("tree.replica_updates_sent", trees.replica_updates_sent);
   names.add("tree.replica_mismatches", trees.replica_mismatches);
+  names.add("tree.roots_merged", trees.roots_merged);
+  names.add("tree.root_states_lost", trees.root_states_lost);
   names.add("tree.groups_forgotten", trees.groups_forgotten);
   names.add("tree.groups_deleted", trees.groups_deleted);
   names.add("tree.changes_denied", trees.changes_denied);

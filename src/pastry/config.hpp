@@ -25,9 +25,11 @@ struct Config {
   Duration lease = 2s;  // granted; longer than T_ls and an answer that has to be asked for again
   Duration probe_timeout = 500ms;  // T_o
   unsigned probe_retries = 2;
-  Duration hop_ack_timeout_min = 50ms;   // floor and ceiling of the per-hop
-  Duration hop_ack_timeout_max = 500ms;  // retransmission time
-  Duration hop_patience = 10s;           // then one node has tried for long enough
+  std::uint32_t probes_per_second = 64;    // that a node sends, repeats included; others wait
+  std::uint32_t probes_waiting_max = 512;  // for that; least important ones are forgotten
+  Duration hop_ack_timeout_min = 50ms;     // floor and ceiling of the per-hop
+  Duration hop_ack_timeout_max = 500ms;    // retransmission time
+  Duration hop_patience = 10s;             // then one node has tried for long enough
   Duration leaf_maintenance_interval = 60s;
   Duration row_maintenance_interval = 20min;
   double raw_loss_max = 0.05;     // L_r: share of messages that may meet a dead hop

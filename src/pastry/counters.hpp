@@ -27,7 +27,8 @@ struct Counters {
   std::uint64_t probes_sent = 0;
   std::uint64_t leaf_probes_sent = 0;  // answers not included
   std::uint64_t entry_probes = 0;      // of table entries that were silent for long
-  std::uint64_t probe_drops = 0;       // measurements not made: too many under way
+  std::uint64_t probes_delayed = 0;    // until the node might send one again
+  std::uint64_t probe_drops = 0;       // probes and measurements not made: too many wait
   std::uint64_t suspicions = 0;
   std::uint64_t evictions = 0;   // own probes failed
   std::uint64_t departures = 0;  // peers that said goodbye

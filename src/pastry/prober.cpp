@@ -24,12 +24,98 @@ Prober::Pending* Prober::find(PeerRef peer) noexcept {
   return const_cast<Pending*>(static_cast<const Prober*>(this)->find(peer));
 }
 
+// --- Sending, and waiting for it ---
+
+unsigned Prober::rank(const Pending& pending) const {
+  const bool leaf = state_.leaves.contains(pending.peer);
+  if ((pending.goals & goal::leaves) != 0) return pending.candidate ? 1 : 0;
+  if ((pending.goals & goal::life) != 0) return leaf ? 0 : 2;
+  if ((pending.goals & goal::presence) != 0) return leaf ? 0 : 3;
+  return 4;
+}
+
+Id Prober::distance(const Pending& pending) const {
+  const Id& id = state_.id(pending.peer);
+  return std::min(id - state_.self_id, state_.self_id - id);
+}
+
+bool Prober::comes_before(const Pending& a, const Pending& b) const {
+  const unsigned rank_a = rank(a);
+  const unsigned rank_b = rank(b);
+  if (rank_a != rank_b) return rank_a < rank_b;
+  return a.candidate && b.candidate && distance(a) < distance(b);
+}
+
+// The least important of those that wait gives way.
+bool Prober::make_room_for(const Pending& added) {
+  if (waiting_ < state_.config.probes_waiting_max) return true;
+  ++state_.counters.probe_drops;
+  const Pending* last = nullptr;
+  for (const Pending& pending : pending_) {
+    if (pending.waiting && pending.tries == 0 && (!last || !comes_before(pending, *last))) {
+      last = &pending;
+    }
+  }
+  if (!last || !comes_before(added, *last)) return false;
+  cancel(last->peer);
+  return true;
+}
+
+// `tries_spared` count as made.
+void Prober::add(PeerRef peer, Goals goals, unsigned tries_spared) {
+  Pending added;
+  added.peer = peer;
+  added.goals = goals;
+  added.tries = static_cast<std::uint8_t>(tries_spared);
+  added.candidate = (goals & goal::leaves) != 0 && !state_.holds(peer) &&
+                    state_.leaves.would_take(state_.id(peer));
+  if ((goals & goal::life) != 0) ++state_.counters.suspicions;
+  if (!may_send() && !make_room_for(added)) return;
+  want(pending_.emplace_back(added));
+  send_waiting();
+}
+
+void Prober::want(Pending& pending) noexcept {
+  if (pending.waiting) return;
+  pending.waiting = true;
+  pending.deadline = never;
+  ++waiting_;
+  if (!may_send()) ++state_.counters.probes_delayed;
+}
+
+bool Prober::may_send() const noexcept { return next_send_ <= state_.now(); }
+
+void Prober::send_waiting() {
+  if (waiting_ > 0) {
+    std::erase_if(pending_, [this](const Pending& pending) {
+      const bool ousted = pending.waiting && pending.candidate && pending.tries == 0 &&
+                          pending.goals == goal::leaves &&
+                          !state_.leaves.would_take(state_.id(pending.peer));
+      waiting_ -= ousted ? 1 : 0;
+      return ousted;
+    });
+  }
+  while (waiting_ > 0 && may_send()) {
+    Pending* first = nullptr;
+    for (Pending& pending : pending_) {
+      if (pending.waiting && (!first || comes_before(pending, *first))) first = &pending;
+    }
+    send(*first);
+  }
+  if (waiting_ > 0) deadline_ = std::min(deadline_, next_send_);
+}
+
 void Prober::send(Pending& pending) {
+  const Config& config = state_.config;
+  const Duration interval = Duration(1s) / config.probes_per_second;
+  const auto at_once = std::max<std::int64_t>(config.probes_per_second / 2, config.leaf_set_size);
+  next_send_ = std::max(next_send_, state_.now() - interval * (at_once - 1)) + interval;
+  --waiting_;
+  pending.waiting = pending.news = false;
   pending.previous_nonce = pending.nonce;
   pending.previous_sent = pending.sent;
   pending.nonce = state_.next_nonce();
   pending.sent = state_.now();
-  const Config& config = state_.config;
   // A link slower than the profile expects gets the time that it takes.
   pending.deadline = pending.sent + state_.proximity.timeout(pending.peer, config.probe_timeout,
                                                              4 * config.probe_timeout);
@@ -47,76 +133,78 @@ void Prober::send(Pending& pending) {
   }
 }
 
+// --- What is asked for ---
+
 void Prober::probe(PeerRef peer, Goals goals) {
-  if (Pending* known = find(peer)) {
-    const bool ask_leaves = (goals & ~known->goals & goal::leaves) != 0;
-    known->goals |= goals;
-    if (ask_leaves) send(*known);
-    return;
-  }
-  if ((goals & goal::life) != 0) ++state_.counters.suspicions;
-  Pending& added = pending_.emplace_back();
-  added.peer = peer;
-  added.goals = goals;
-  send(added);
+  Pending* known = find(peer);
+  if (known == nullptr) return add(peer, goals);
+  const bool ask_leaves = (goals & ~known->goals & goal::leaves) != 0;
+  known->goals |= goals;
+  if (!ask_leaves) return;
+  want(*known);
+  send_waiting();
 }
 
 void Prober::try_once(PeerRef peer) {
-  if (find(peer) != nullptr) return;
-  probe(peer, goal::leaves);
-  pending_.back().tries = static_cast<std::uint8_t>(state_.config.probe_retries + 1);
+  if (find(peer) == nullptr) add(peer, goal::leaves, state_.config.probe_retries);
 }
 
 void Prober::confirm(PeerRef peer) {
-  const bool known = find(peer) != nullptr;
-  probe(peer, goal::life);
+  if (find(peer) != nullptr) return probe(peer, goal::life);
   const unsigned tries = state_.config.probe_retries + 1;
-  if (!known && tries > sure_tries) {
-    pending_.back().tries = static_cast<std::uint8_t>(tries - sure_tries + 1);
-  }
+  add(peer, goal::life, tries - std::min(tries, sure_tries));
 }
 
 void Prober::probe_with_news(PeerRef peer) {
   Pending* known = find(peer);
-  if (known == nullptr || (known->goals & goal::leaves) == 0) {
-    probe(peer, goal::leaves);
-  } else {
-    send(*known);
-    --known->tries;
-  }
+  if (known == nullptr || (known->goals & goal::leaves) == 0) return probe(peer, goal::leaves);
+  if (!known->waiting && known->tries > 0) --known->tries;
+  known->news = true;
+  want(*known);
+  send_waiting();
 }
 
 Prober::Answer Prober::answered(PeerRef peer, std::uint32_t nonce, bool with_leaves) {
   Pending* pending = find(peer);
   if (pending == nullptr) return {};
   Answer answer{pending->goals, std::nullopt};
-  if (nonce == pending->nonce) {
+  if (nonce != 0 && nonce == pending->nonce) {
     answer.round_trip = state_.now() - pending->sent;
-  } else if (nonce == pending->previous_nonce) {
+  } else if (nonce != 0 && nonce == pending->previous_nonce) {
     answer.round_trip = state_.now() - pending->previous_sent;
   }
-  pending->heard = true;
-  pending->goals &= static_cast<Goals>(~(goal::life | goal::presence));
-  if (with_leaves) pending->goals &= static_cast<Goals>(~goal::leaves);
-  if (answer.round_trip) pending->goals &= static_cast<Goals>(~goal::distance);
-  if (pending->goals == 0) cancel(peer);
+  Goals told = goal::life | goal::presence;
+  if (with_leaves && !pending->news) told |= goal::leaves;
+  if (answer.round_trip) told |= goal::distance;
+  satisfied(*pending, told);
   return answer;
 }
 
 void Prober::heard(PeerRef peer) {
   if (pending_.empty()) return;
-  Pending* pending = find(peer);
-  if (pending == nullptr) return;
-  pending->heard = true;
-  pending->goals &= static_cast<Goals>(~(goal::life | goal::presence));
-  if (pending->goals == 0) cancel(peer);
+  if (Pending* pending = find(peer)) satisfied(*pending, goal::life | goal::presence);
+}
+
+void Prober::satisfied(Pending& pending, Goals goals) {
+  pending.heard = true;
+  pending.goals &= static_cast<Goals>(~goals);
+  if (pending.goals == 0) cancel(pending.peer);
 }
 
 void Prober::cancel(PeerRef peer) {
-  std::erase_if(pending_, [peer](const Pending& pending) { return pending.peer == peer; });
+  std::erase_if(pending_, [this, peer](const Pending& pending) {
+    if (pending.peer != peer) return false;
+    waiting_ -= pending.waiting ? 1 : 0;
+    return true;
+  });
   if (!pending_.empty()) return;
   deadline_ = never;
   pending_.shrink_to_fit();  // a join's burst is not kept for ever
+}
+
+void Prober::cancel_all() {
+  pending_.clear();
+  waiting_ = 0;
 }
 
 bool Prober::pending(PeerRef peer, Goals goals) const noexcept {
@@ -166,7 +254,7 @@ std::vector<PeerRef> Prober::expire() {
     const bool stranger = this->stranger(pending);
     const unsigned tries_max = this->tries_max(pending);
     if (pending.tries < tries_max) {
-      send(pending);
+      want(pending);
     } else if (stranger) {
       unanswered.push_back(pending.peer);
     } else if (!pending.heard) {
@@ -174,13 +262,14 @@ std::vector<PeerRef> Prober::expire() {
     } else if ((pending.goals & goal::leaves) != 0 && ++pending.rounds < rounds_max) {
       pending.tries = 0;
       pending.heard = false;
-      send(pending);
+      want(pending);
     } else {
       unanswered.push_back(pending.peer);
     }
   }
   for (const PeerRef peer : failed) cancel(peer);
   for (const PeerRef peer : unanswered) cancel(peer);
+  send_waiting();
   settle_deadline();
   return failed;
 }
@@ -188,13 +277,14 @@ std::vector<PeerRef> Prober::expire() {
 void Prober::start_over() {
   for (Pending& pending : pending_) {
     pending.tries = 0;
-    send(pending);
+    want(pending);
   }
+  send_waiting();
   settle_deadline();
 }
 
 void Prober::settle_deadline() noexcept {
-  deadline_ = never;
+  deadline_ = waiting_ > 0 ? next_send_ : never;
   for (const Pending& pending : pending_) deadline_ = std::min(deadline_, pending.deadline);
 }
 

@@ -5,7 +5,15 @@
 // again when its timeout passes, and has failed when the last repeat was in
 // vain and nothing else came from the peer meanwhile. Strangers that were but to be
 // measured are left alone sooner. Only such a failure
-// evicts a peer. While nothing proves that it lives, a peer that is probed for
+// evicts a peer.
+//
+// A node sends no more than so many a second (Config::probes_per_second), and half as many
+// more at once after a pause. What is beyond that waits, repeats as well, and goes in the order
+// of importance: first what concerns the leaf set, of candidates for it the nearest first, then
+// who may be dead, then entries of the table, then distances. A candidate that nearer ones have
+// ousted meanwhile is forgotten.
+//
+// While nothing proves that it lives, a peer that is probed for
 // its life, or that has let a first timeout pass, is a suspect.
 // A part of a node: sends by NodeState, is told of answers and of time.
 #pragma once
@@ -55,11 +63,12 @@ class Prober {
   // Any message from the peer.
   void heard(PeerRef peer);
   void cancel(PeerRef peer);
-  void cancel_all() { pending_.clear(); }
+  void cancel_all();
 
+  // Also of one that waits to be sent.
   bool pending(PeerRef peer, Goals goals) const noexcept;
   bool suspected(PeerRef peer) const noexcept;
-  // Probes outstanding that want one of these.
+  // Probes outstanding that want one of these, those that wait included.
   std::size_t outstanding(Goals goals) const noexcept;
   // Peers whose leaf sets are being asked for.
   std::vector<PeerRef> asked_for_leaves() const;
@@ -79,6 +88,9 @@ class Prober {
     std::uint8_t tries = 0;
     std::uint8_t rounds = 0;  // of tries, for a peer that lives but does not answer
     bool heard = false;       // from the peer since the first try
+    bool waiting = false;     // to be sent
+    bool news = false;        // likewise, whatever the peer says meanwhile
+    bool candidate = false;   // for the leaf set, when it was first asked for
     std::uint32_t nonce = 0;
     std::uint32_t previous_nonce = 0;
     MonoTime sent;
@@ -90,12 +102,24 @@ class Prober {
   const Pending* find(PeerRef peer) const noexcept;
   bool stranger(const Pending& pending) const;
   unsigned tries_max(const Pending& pending) const;
+  // How urgent it is: less is more.
+  unsigned rank(const Pending& pending) const;
+  bool comes_before(const Pending& a, const Pending& b) const;
+  Id distance(const Pending& pending) const;
+  bool make_room_for(const Pending& added);
+  void add(PeerRef peer, Goals goals, unsigned tries_spared = 0);
+  void want(Pending& pending) noexcept;
+  void satisfied(Pending& pending, Goals goals);
+  bool may_send() const noexcept;
+  void send_waiting();
   void send(Pending& pending);
   void settle_deadline() noexcept;
 
   NodeState& state_;
   std::vector<Pending> pending_;  // in the order of their first tries
   MonoTime deadline_ = never;     // the earliest of them, or earlier
+  MonoTime next_send_{};          // before that, none goes
+  std::uint32_t waiting_ = 0;
 };
 
 }  // namespace canopy::pastry

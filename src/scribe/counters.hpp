@@ -99,6 +99,8 @@ struct Counters {
   std::uint64_t handovers = 0;  // root states given to a closer peer
   std::uint64_t replica_updates_sent = 0;
   std::uint64_t replica_mismatches = 0;  // holders that did not keep what they were taken to
+  std::uint64_t roots_merged = 0;        // times another root, of the same group, became this one
+  std::uint64_t root_states_lost = 0;    // times something that one of two roots had is not kept
   std::uint64_t groups_forgotten = 0;    // empty, and never created by name
   std::uint64_t groups_deleted = 0;      // that this node was the root of
   std::uint64_t changes_denied = 0;      // creates, deletes and changes of access lists: no right

@@ -3,6 +3,7 @@
 // implementations may call Scribe.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include <boost/system/error_code.hpp>
@@ -44,6 +45,9 @@ class Events {
   // this group; Scribe::written says that it is. Or is not to be there any more.
   virtual void keep_state(const wire::GroupState& /*state*/) {}
   virtual void forget_state(const Id& /*group*/) {}
+  // This node is, or was, one of two roots of a group, and something that one of them had is
+  // not kept: `what`, in words for people.
+  virtual void root_state_lost(const wire::GroupName& /*group*/, const std::string& /*what*/) {}
   // As in pastry::Application.
   virtual void join_stalled(std::string_view /*reason*/) {}
   virtual void superseded(PeerRef /*by*/) {}

@@ -138,4 +138,18 @@ wire::GroupState merged(const wire::GroupState& a, const wire::GroupState& b) {
   return state;
 }
 
+std::string lost_between(const wire::GroupState& a, const wire::GroupState& b,
+                         const wire::GroupState& kept) {
+  if (a.name != b.name) return "another group, whose id is the same";
+  if (a.life != b.life) return "the group as it was before the other root deleted it";
+  std::string lost;
+  if (a.mode != b.mode) lost = "that it is best-effort";
+  const std::uint64_t mark = mark_of(kept.access);
+  if (mark != mark_of(a.access) && mark != mark_of(b.access)) {
+    lost += lost.empty() ? "" : ", ";
+    lost += "rights that only one of two access lists gave";
+  }
+  return lost;
+}
+
 }  // namespace canopy::scribe

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "base/id.hpp"
@@ -98,5 +99,10 @@ bool supersedes(const wire::GroupState& a, const wire::GroupState& b);
 // The larger; but of two modes the stricter, of two access lists see access.hpp, and
 // created if either was: of the same group in the same life.
 wire::GroupState merged(const wire::GroupState& a, const wire::GroupState& b);
+
+// What of two states, of roots that both served, is not in what they became, in words for
+// people; empty if nothing is lost.
+std::string lost_between(const wire::GroupState& a, const wire::GroupState& b,
+                         const wire::GroupState& kept);
 
 }  // namespace canopy::scribe

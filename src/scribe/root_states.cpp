@@ -28,12 +28,15 @@ bool Roots::keep(const wire::GroupState& state) {
   const RootRecord* before = registry_.find(state.group);
   const wire::AccessRef list_before = before ? before->state.access : nullptr;
   const std::uint32_t life_before = before ? before->state.life : 0;
+  const bool served = before && before->own;
+  const wire::GroupState own = served ? before->state : wire::GroupState{};
   RootRecord* record = registry_.merge(state, core_.now());
   if (!record) {
     ++core_.counters.limits_met;
     return false;
   }
   note_change(state.group);
+  if (served) report_lost(own, lost_between(own, state, record->state));
   const std::uint64_t mark = mark_of(record->state.access);
   if (mark != mark_of(list_before) && mark != mark_of(state.access)) {
     rare<"access: two lists were made at once">();
@@ -49,6 +52,26 @@ bool Roots::keep(const wire::GroupState& state) {
   }
   plan_refresh();
   return true;
+}
+
+void Roots::report_lost(const wire::GroupState& state, std::string what) {
+  if (what.empty()) return;
+  rare<"roots: what one of two roots had is not kept">();
+  ++core_.counters.root_states_lost;
+  core_.upcalls.call([this, name = state.name, what = std::move(what)] {
+    core_.events.root_state_lost(name, what);
+  });
+}
+
+// Members of the one have not had what the other gave places, and are told a gap.
+void Roots::report_other_order(const wire::GroupState& theirs) {
+  const wire::Position own = ordering_.last_position(theirs.group);
+  if (!own || !theirs.closed || own.epoch == theirs.closed.epoch) return;
+  const auto text = [](const wire::Position& position) {
+    return std::to_string(position.sequence) + " of epoch " + std::to_string(position.epoch);
+  };
+  report_lost(theirs, "one order of its messages: they end at " + text(own) + " and at " +
+                          text(theirs.closed) + ", and members have had one of these");
 }
 
 bool Roots::keep_replica(PeerRef from, const wire::GroupState& state) {
@@ -104,6 +127,8 @@ bool Roots::take_over(PeerRef from, const wire::GroupState& state) {
   if (record.doubted) abdicate(state.group, record);
   if (group && group->serves_as_root()) {
     rare<"roots: two roots become one">();
+    ++core_.counters.roots_merged;
+    report_other_order(state);
     // Two trees become one: this node's, and the old root's below it. Neither
     // has what the other was told.
     if (record.successor) transfers_.cancel(record.successor, Purpose::handover, state.group);

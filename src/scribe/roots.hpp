@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include <boost/system/error_code.hpp>
@@ -172,6 +173,8 @@ class Roots {
   bool is_leaving(PeerRef peer) const;
   bool take_over(PeerRef from, const wire::GroupState& state);
   bool keep(const wire::GroupState& state);
+  void report_lost(const wire::GroupState& state, std::string what);
+  void report_other_order(const wire::GroupState& theirs);
   bool keep_replica(PeerRef from, const wire::GroupState& state);
   void send_digests();
   void on_digest_answer(PeerRef from, const wire::RootStatesAck& answer);

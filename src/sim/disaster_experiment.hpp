@@ -38,6 +38,12 @@ enum class Disaster : std::uint8_t {
   calm,         // nothing, for as long: what a hang costs is the difference
 };
 
+// Whether it lasts for a time; others happen at once, or take as long as they take.
+constexpr bool has_span(Disaster disaster) noexcept {
+  return disaster == Disaster::partition || disaster == Disaster::stuck ||
+         disaster == Disaster::calm;
+}
+
 struct DisasterOptions {
   Disaster disaster = Disaster::half;
   std::size_t nodes = 1'000;

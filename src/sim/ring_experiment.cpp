@@ -1,6 +1,8 @@
 #include "sim/ring_experiment.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "sim/ideal_tables.hpp"
@@ -55,7 +57,13 @@ SimulationConfig RingExperiment::config(bool maintenance) const {
 
 void RingExperiment::add_node(Simulation& simulation, NodeIndex node) const {
   const std::string name = node_name(node);
-  simulation.add_node(name, Id::hash_of(name, simulation.overlay_config().pastry.id_bits));
+  simulation.add_node(name, Id::hash_of(name, simulation.overlay_config().pastry.id_bits),
+                      options_.zones == 0 ? "" : "zone-" + std::to_string(zone_of(node)));
+}
+
+// With as many zones as there are transit domains, a node's is its transit domain.
+std::size_t RingExperiment::zone_of(NodeIndex node) const {
+  return internet_.router(node) * options_.zones / TransitStub::stub_routers;
 }
 
 NodeIndex RingExperiment::add_node() {
@@ -116,6 +124,34 @@ std::vector<Lookup> RingExperiment::lookups() const {
 LookupResults RingExperiment::look_up() {
   progress_("looking up", 0);
   return run_lookups(*simulation_, running_nodes(*simulation_), lookups(), lookups_per_second);
+}
+
+ZoneFigures RingExperiment::zones() const {
+  ZoneFigures figures;
+  if (options_.zones == 0) return figures;
+  const unsigned b = simulation_->overlay_config().pastry.b;
+  std::vector<std::set<Id>> ids(options_.zones);
+  for (NodeIndex node = 0; node < options_.nodes; ++node) {
+    ids[zone_of(node)].insert(simulation_->id(node));
+  }
+  for (NodeIndex node = 0; node < options_.nodes; ++node) {
+    const std::size_t zone = zone_of(node);
+    for (const auto& entry : simulation_->peer(node).pastry().routing_table().all()) {
+      ++figures.entries;
+      // Of the zone's ids, the first with the entry's digits, if there is one.
+      const Id& id = simulation_->id(simulation_->node_of(entry.peer));
+      const unsigned digits = shared_prefix_length(simulation_->id(node), id, b) + 1;
+      Id first = id;
+      for (unsigned index = digits; index < Id::bits / b; ++index) {
+        first = first.with_digit(index, b, 0);
+      }
+      const auto found = ids[zone].lower_bound(first);
+      if (found == ids[zone].end() || shared_prefix_length(*found, id, b) < digits) continue;
+      ++figures.possible;
+      figures.own += zone_of(simulation_->node_of(entry.peer)) == zone ? 1 : 0;
+    }
+  }
+  return figures;
 }
 
 LookupResults RingExperiment::look_up_ideally() {

@@ -23,7 +23,8 @@ namespace canopy::sim {
 struct RingOptions {
   std::size_t nodes = 1'000;
   std::uint64_t seed = 1;
-  double join_rate = 0;  // joins a second; 0: nodes / 300
+  double join_rate = 0;   // joins a second; 0: nodes / 300
+  std::size_t zones = 0;  // labels of nodes, by neighbouring routers; 0: none have any
   scribe::Config scribe = scribe::Config::wan();
   bool encode = false;
   bool refusals = true;  // as in SimulationConfig
@@ -36,6 +37,13 @@ struct RingGrowth {
   double messages_per_join = 0;         // of these, all but heartbeats
 };
 
+// What routing tables make of labels.
+struct ZoneFigures {
+  std::uint64_t entries = 0;   // of all tables
+  std::uint64_t possible = 0;  // of these, that somebody of the node's own zone could be
+  std::uint64_t own = 0;       // of these, that are
+};
+
 class RingExperiment {
  public:
   RingExperiment(const RingOptions& options, Progress progress);
@@ -43,6 +51,7 @@ class RingExperiment {
   RingGrowth grow();       // until all are active, or evidently will never be
   Findings check() const;  // of the leaf sets
   LookupResults look_up();
+  ZoneFigures zones() const;
   // One more node, on a host of its own; in no ring yet.
   NodeIndex add_node();
   Simulation& simulation() { return *simulation_; }
@@ -56,6 +65,7 @@ class RingExperiment {
  private:
   SimulationConfig config(bool maintenance) const;
   std::vector<Lookup> lookups() const;
+  std::size_t zone_of(NodeIndex node) const;
   void add_node(Simulation& simulation, NodeIndex node) const;
 
   RingOptions options_;

@@ -30,13 +30,14 @@ Simulation::~Simulation() = default;
 
 // --- Nodes ---
 
-NodeIndex Simulation::add_node(std::string name, const Id& id) {
+NodeIndex Simulation::add_node(std::string name, const Id& id, std::string zone) {
   const auto index = static_cast<NodeIndex>(nodes_.size());
   CANOPY_ASSERT(index < topology_.hosts());
   PeerDescriptor descriptor;
   descriptor.id = id;
   descriptor.incarnation = 1;
   descriptor.name = std::move(name);
+  descriptor.zone = std::move(zone);
   const PeerRef self = peers_.intern(std::move(descriptor));
   CANOPY_ASSERT(self.index() == node_of_peer_.size());  // ids differ, so this one is new
   node_of_peer_.push_back(index);

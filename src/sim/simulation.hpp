@@ -64,7 +64,8 @@ class Simulation {
   void stop_observing(Observer& observer) { std::erase(observers_, &observer); }
 
   // --- Nodes ---
-  NodeIndex add_node(std::string name, const Id& id);  // running, in no ring yet
+  // Running, in no ring yet.
+  NodeIndex add_node(std::string name, const Id& id, std::string zone = {});
   void found(NodeIndex node);
   void join(NodeIndex node, const std::vector<NodeIndex>& contacts);
   void add_contact(NodeIndex joiner, NodeIndex contact);

@@ -139,6 +139,116 @@ TEST_F(ProberTest, AProcessThatSleptBlamesNobody) {
   EXPECT_EQ(after(config.probe_timeout), std::vector<PeerRef>{peer});
 }
 
+class BoundedProberTest : public ProberTest {
+ protected:
+  // As many as a leaf set go at once, then four a second.
+  BoundedProberTest() { config.probes_per_second = 4; }
+
+  void use_up() {
+    for (std::size_t i = 0; i < config.leaf_set_size; ++i) {
+      prober.probe(env.peer("2" + std::to_string(10 + i)), goal::distance);
+    }
+    env.sent.clear();
+  }
+  // Whom the next probes go to, one after another.
+  std::vector<PeerRef> next(std::size_t count) {
+    std::vector<PeerRef> order;
+    while (order.size() < count && prober.deadline() != never) {
+      env.time = std::max(env.time, prober.deadline());
+      env.sent.clear();
+      prober.expire();
+      for (const auto& [to, message] : env.sent) order.push_back(to);
+    }
+    return order;
+  }
+};
+
+TEST_F(BoundedProberTest, SoManyProbesGoAtOnceAndASecond) {
+  config.probe_timeout = 1h;
+  for (int i = 0; i < 40; ++i) prober.probe(env.peer("2" + std::to_string(10 + i)), goal::distance);
+  EXPECT_EQ(env.sent.size(), 16U);
+  EXPECT_EQ(prober.outstanding(goal::distance), 40U);
+  EXPECT_EQ(state.counters.probes_delayed, 24U);
+  EXPECT_EQ(prober.deadline(), env.time + 250ms);
+  for (int i = 0; i < 8; ++i) after(250ms);
+  EXPECT_EQ(env.sent.size(), 24U);
+  after(1h);
+  EXPECT_LE(env.sent.size(), 24U + 16U) << "a pause is not saved up for ever";
+}
+
+TEST_F(BoundedProberTest, WhatConcernsTheLeafSetGoesFirstDistancesLast) {
+  config.probe_timeout = 1h;
+  const PeerRef leaf_peer = leaf("81");
+  const PeerRef silent = entry("a0");
+  const PeerRef suspect = entry("b0");
+  const PeerRef far = env.peer("c0");
+  use_up();
+  prober.probe(far, goal::distance);
+  prober.probe(silent, goal::presence);
+  prober.probe(suspect, goal::life);
+  prober.probe(env.peer("84"), goal::leaves);
+  prober.probe(env.peer("83"), goal::leaves);
+  prober.probe(leaf_peer, goal::life);
+  EXPECT_TRUE(env.sent.empty());
+  EXPECT_TRUE(prober.suspected(suspect)) << "though it has not been asked yet";
+  EXPECT_EQ(next(6), (std::vector<PeerRef>{leaf_peer, env.peer("83"), env.peer("84"), suspect,
+                                           silent, far}));
+}
+
+TEST_F(BoundedProberTest, ACandidateThatNearerOnesHaveOustedIsForgotten) {
+  config.probe_timeout = 1h;
+  use_up();
+  const PeerRef candidate = env.peer("f0");
+  prober.probe(candidate, goal::leaves);
+  EXPECT_TRUE(prober.pending(candidate, goal::leaves));
+  for (int i = 10; i < 26; ++i) leaf("81" + std::to_string(i));
+  for (int i = 10; i < 26; ++i) leaf("7f" + std::to_string(i));
+  after(250ms);
+  EXPECT_FALSE(prober.pending(candidate, goal::leaves));
+  EXPECT_TRUE(env.sent.empty());
+}
+
+TEST_F(BoundedProberTest, WithTooManyThatWaitTheLeastImportantIsForgottenAndCounted) {
+  config.probes_waiting_max = 2;
+  use_up();
+  const PeerRef silent = entry("a0");
+  prober.probe(env.peer("c0"), goal::distance);
+  prober.probe(silent, goal::presence);
+  prober.probe(env.peer("c1"), goal::distance);
+  EXPECT_FALSE(prober.pending(env.peer("c1"), goal::distance));
+  prober.probe(env.peer("81"), goal::leaves);
+  EXPECT_FALSE(prober.pending(env.peer("c0"), goal::distance));
+  EXPECT_TRUE(prober.pending(silent, goal::presence));
+  EXPECT_TRUE(prober.pending(env.peer("81"), goal::leaves));
+  EXPECT_EQ(state.counters.probe_drops, 2U);
+}
+
+TEST_F(BoundedProberTest, NobodyIsDeadForWantOfAProbe) {
+  const PeerRef silent = leaf("81");
+  for (int i = 0; i < 60; ++i) prober.probe(env.peer("2" + std::to_string(10 + i)), goal::distance);
+  prober.probe(silent, goal::life);
+  std::size_t asked = 0;
+  std::vector<PeerRef> failed;
+  while (failed.empty()) {
+    env.sent.clear();
+    failed = after(50ms);
+    for (const auto& [to, message] : env.sent) asked += to == silent;
+  }
+  EXPECT_EQ(failed, std::vector<PeerRef>{silent});
+  EXPECT_EQ(asked, config.probe_retries + 1);
+}
+
+TEST_F(BoundedProberTest, NewsThatWaitsIsSentAlthoughTheAnswerHasCome) {
+  prober.probe(peer, goal::leaves);
+  const std::uint32_t nonce = env.last<wire::LeafProbe>().nonce;
+  use_up();
+  state.departed.add(env.peer("a1"), false, env.time);
+  prober.probe_with_news(peer);
+  prober.answered(peer, nonce, true);
+  EXPECT_EQ(next(1), std::vector<PeerRef>{peer});
+  EXPECT_EQ(env.last<wire::LeafProbe>().failed, wire::Peers{env.peer("a1")});
+}
+
 TEST_F(ProberTest, ASlowLinkGetsTheTimeItTakes) {
   state.proximity.sample(peer, 600ms, env.time);
   prober.probe(peer, goal::life);

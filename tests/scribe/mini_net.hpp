@@ -53,6 +53,9 @@ class Box final : public wire::Env, public Events {
   void request_over(const wire::MessageId& id, boost::system::error_code reason) override;
   void detached(const Id& group, boost::system::error_code reason) override;
   void keep_state(const wire::GroupState& state) override;
+  void root_state_lost(const wire::GroupName&, const std::string& what) override {
+    states_lost.push_back(what);
+  }
   void forget_state(const Id& group) override { disk.erase(group); }
 
   std::size_t count(const std::string& text) const;  // how often it was delivered
@@ -72,6 +75,7 @@ class Box final : public wire::Env, public Events {
   std::vector<wire::MessageId> had;  // requests
   std::vector<std::pair<wire::MessageId, boost::system::error_code>> over;
   std::vector<boost::system::error_code> detachments;
+  std::vector<std::string> states_lost;
   std::deque<std::pair<PeerRef, wire::Message>> inbox;  // while hung
   std::map<Id, wire::GroupState> disk;                  // Config::keeps_states
   bool disk_works = true;

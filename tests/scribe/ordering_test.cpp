@@ -338,6 +338,33 @@ TEST_P(OrderingTest, ARootThatWakesAndServesAgainMakesMembersWaitForNoSecond) {
   }
 }
 
+TEST_P(OrderingTest, OfTwoOrdersThatBecomeOneIsToldWhereEachHasEnded) {
+  grow(30);
+  std::set<PeerRef> second;
+  for (std::size_t i = 0; i < refs.size(); i += 2) second.insert(refs[i]);
+  net.lost = [&second](PeerRef from, PeerRef to, const wire::Message&) {
+    return second.contains(from) != second.contains(to);
+  };
+  net.run_for(20s);
+  for (int i = 0; i < 20; ++i) {
+    net.shout(refs[0], prices, "one " + std::to_string(i), wire::AckMode::root);
+    net.shout(refs[1], prices, "other " + std::to_string(i), wire::AckMode::root);
+    net.run_for(200ms);
+  }
+  ASSERT_GE(net.roots(group).size(), 2U);
+  net.lost = nullptr;
+  EXPECT_TRUE(net.run_until([&] { return net.roots(group).size() == 1; }, 600s));
+  std::uint64_t merged = 0;
+  std::vector<std::string> told;
+  for (Box* box : net.live()) {
+    merged += box->scribe().counters().roots_merged;
+    told.insert(told.end(), box->states_lost.begin(), box->states_lost.end());
+  }
+  EXPECT_GE(merged, 1U);
+  ASSERT_FALSE(told.empty());
+  for (const std::string& text : told) EXPECT_EQ(text.find("one order"), 0U) << text;
+}
+
 TEST_P(OrderingTest, ARootThatDiesBeginsANewEpochAndTellsAGap) {
   grow(30);
   const PeerRef publisher = outsider();

@@ -27,6 +27,20 @@ TEST(RootRegistry, TheLargerEpochWinsThenTheLargerVersion) {
   EXPECT_EQ(registry.merge(state(2, 8), start)->state.version, 1u);
 }
 
+TEST(RootRegistry, SaysWhatOfTwoStatesIsNotKept) {
+  const wire::GroupState one = state(2, 1);
+  const auto lost = [&one](const wire::GroupState& other) {
+    return lost_between(one, other, merged(one, other));
+  };
+  EXPECT_EQ(lost(state(3, 7)), "");
+  wire::GroupState other = state(3, 7);
+  other.mode = wire::GroupMode::ordered;
+  EXPECT_EQ(lost(other), "that it is best-effort");
+  other.life = 1;
+  EXPECT_EQ(lost(other), "the group as it was before the other root deleted it");
+  EXPECT_EQ(lost(state(3, 7, "b")), "another group, whose id is the same");
+}
+
 TEST(RootRegistry, TwoNamesWithEqualNumbersAreDecidedTheSameEverywhere) {
   RootRegistry one(10, 1h);
   RootRegistry other(10, 1h);

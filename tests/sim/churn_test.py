@@ -62,7 +62,7 @@ class Churn(unittest.TestCase):
             curves = xml.etree.ElementTree.parse(plot).iter("{http://www.w3.org/2000/svg}polyline")
             self.assertEqual(len(list(curves)), 4)
         result = churn(*SMALL, "--plot", "/nowhere/churn.svg")
-        self.assertEqual(result.returncode, 1)
+        self.assertEqual((result.returncode, result.stdout), (2, ""), "not after the run")
         self.assertIn("/nowhere/churn.svg", result.stderr)
 
     def test_mistakes_in_the_command_line_are_refused(self):

@@ -68,7 +68,8 @@ class Disaster(unittest.TestCase):
         self.assertEqual(one["trace_hash"], other["trace_hash"])
 
     def test_wrong_usage_is_refused(self):
-        for arguments in (["flood"], ["half", "--nodes", "2"], ["half", "--profile", "moon"], []):
+        for arguments in (["flood"], ["half", "--nodes", "2"], ["half", "--profile", "moon"],
+                          ["half", "--span", "1m"], []):
             self.assertEqual(disaster(*arguments).returncode, 2, arguments)
 
 

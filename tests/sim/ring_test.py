@@ -43,6 +43,15 @@ class Ring(unittest.TestCase):
         self.assertLess(report["messages_per_join"], 300)
         self.assertGreater(report["bytes_per_node"], 0)
 
+    def test_tables_hold_peers_of_the_own_zone_and_routes_get_no_longer(self):
+        plain = ring_json("--nodes", NODES, "--seed", 3)
+        zoned = ring_json("--nodes", NODES, "--seed", 3, "--zones", 10)
+        possible = zoned["table_entries_own_zone_possible"]
+        self.assertGreater(possible, 0.1 * zoned["table_entries"])
+        self.assertGreaterEqual(zoned["table_entries_own_zone"], 0.95 * possible)
+        self.assertLess(zoned["delay_stretch"], 1.1 * plain["delay_stretch"])
+        self.assertNotIn("table_entries", plain)
+
     @unittest.skipIf(SANITIZED, "memory is the sanitizer's")
     def test_a_node_takes_less_than_8_kilobytes(self):
         # What a ring takes whatever its size would hide it in one as small as this.

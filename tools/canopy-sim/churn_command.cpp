@@ -95,13 +95,21 @@ ChurnReport measure(const sim::ChurnOptions& options) {
   return report;
 }
 
+bool complain_of_plot(const std::string& path) {
+  std::fprintf(stderr, "canopy-sim: --plot %s: cannot be written\n", path.c_str());
+  return false;
+}
+
+// What is there stays, until there is something to put in its place.
+bool can_write_plot(const std::string& path) {
+  return std::ofstream(path, std::ios::app) || complain_of_plot(path);
+}
+
 bool write_plot(const std::string& path, const sim::ChurnResults& results) {
   std::ofstream file(path);
   file << churn_plot(results);
   file.close();
-  if (file) return true;
-  std::fprintf(stderr, "canopy-sim: --plot %s: cannot be written\n", path.c_str());
-  return false;
+  return file || complain_of_plot(path);
 }
 
 }  // namespace
@@ -109,6 +117,7 @@ bool write_plot(const std::string& path, const sim::ChurnResults& results) {
 int run(const ChurnCommand& command) {
   TraceFile trace(command.trace);
   if (!trace.open()) return 2;
+  if (!command.plot.empty() && !can_write_plot(command.plot)) return 2;
   sim::ChurnOptions options = command.options;
   options.span = Duration(static_cast<std::int64_t>(command.hours * 3600e6));
   options.trace = trace.stream();

@@ -139,6 +139,11 @@ DisasterReport measure(const sim::DisasterOptions& options) {
 }  // namespace
 
 int run(const DisasterCommand& command) {
+  if (command.options.span != Duration::zero() && !sim::has_span(command.options.disaster)) {
+    std::fprintf(stderr, "canopy-sim: --span is for partition, stuck and calm, not for %s\n",
+                 command.what.c_str());
+    return 2;
+  }
   TraceFile trace(command.trace);
   if (!trace.open()) return 2;
   sim::DisasterOptions options = command.options;

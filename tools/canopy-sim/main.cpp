@@ -94,6 +94,10 @@ void add_ring_command(cli::Command program, int& status) {
   add_number(parser, "--join-rate", options.join_rate, {0.001, 1'000'000},
              "Joins a second once the ring has grown to ten times as many nodes; until\n"
              "then a tenth of its nodes (default: nodes / 300)");
+  add_number(parser, "--zones", options.zones, {1, 1000},
+             "Give nodes as many zone labels, by neighbouring routers (10: a label a transit\n"
+             "domain), and say how many entries of tables are of the node's own zone\n"
+             "(default: no labels)");
   parser.flag("--json", command->json, "Print one JSON object instead of a table");
   parser.option("--trace", command->trace,
                 "Write every message to this file: time_us from to type bytes");
@@ -285,7 +289,8 @@ void add_disaster_command(cli::Command program, int& status) {
   parser
       .option_read_by(
           "--span", [&options](const std::string& text) { return read_time(text, options.span); },
-          "How long the partition lasts (default: 10m), or the node hangs (1h)")
+          "How long the partition lasts (default: 10m), or the node hangs, or nothing happens\n"
+          "(both 1h)")
       .value_name("TIME");
   add_number(parser, "--seed", options.seed, {0, UINT64_MAX}, "The same seed gives the same run")
       .show_default(fmt::format("{}", options.seed));

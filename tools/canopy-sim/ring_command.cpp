@@ -22,6 +22,7 @@ struct RingReport {
   sim::Findings findings;
   sim::LookupResults lookups;
   sim::LookupResults ideal;
+  sim::ZoneFigures zones;
   double bytes_per_node = 0;
   double virtual_seconds = 0;
   double wall_seconds = 0;  // without the comparison with ideal tables
@@ -43,6 +44,7 @@ RingReport measure(const sim::RingOptions& options, ProgressBar& bar) {
   RingReport report;
   report.growth = ring.grow();
   report.findings = ring.check();
+  report.zones = ring.zones();
   report.lookups = ring.look_up();
   const auto& simulation = ring.simulation();
   report.bytes_per_node =
@@ -82,6 +84,11 @@ void print_json(const RingCommand& command, const RingReport& report) {
       .add("ideal_mean_hops", report.ideal.mean_hops(), 4)
       .add("ideal_delay_stretch", report.ideal.delay_stretch(), 4)
       .add("messages_per_join_by_type", by_type);
+  if (command.options.zones != 0) {
+    line.add("table_entries", report.zones.entries)
+        .add("table_entries_own_zone_possible", report.zones.possible)
+        .add("table_entries_own_zone", report.zones.own);
+  }
   std::puts(line.text().c_str());
 }
 
@@ -107,6 +114,11 @@ void print_table(const RingCommand& command, const RingReport& report) {
                       shares_text(report.ideal));
   text += fmt::format("delay stretch       {:.3f} (ideal tables: {:.3f})\n",
                       lookups.delay_stretch(), report.ideal.delay_stretch());
+  if (command.options.zones != 0) {
+    text += fmt::format(
+        "entries of tables   {}, {} of them of the own zone, which has somebody for {}\n",
+        report.zones.entries, report.zones.own, report.zones.possible);
+  }
   text += fmt::format("messages per join   {:.1f}\n", report.growth.messages_per_join);
   for (const auto& [type, sent] : report.growth.messages) {
     text += fmt::format("  {:<18}{:.2f}, {:.0f} bytes each\n", type,
