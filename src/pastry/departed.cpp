@@ -11,7 +11,11 @@ void Departed::add(PeerRef peer, bool said_goodbye, MonoTime now) {
     known->said_goodbye |= said_goodbye;
     return;
   }
-  if (peers_.size() == size_max_) peers_.erase(peers_.begin());
+  if (peers_.size() == size_max_) {
+    // The one that is tried just now stays: its silence is no news.
+    const bool keep_first = size_max_ > 1 && peers_.front().peer == picked_;
+    peers_.erase(peers_.begin() + (keep_first ? 1 : 0));
+  }
   peers_.push_back({peer, said_goodbye, now});
 }
 
@@ -48,7 +52,8 @@ PeerRef Departed::pick(Random& random, MonoTime now) {
   for (const Entry& entry : peers_) {
     if (!entry.said_goodbye && now >= entry.since + quarantine_) silent.push_back(entry.peer);
   }
-  return silent.empty() ? PeerRef() : silent[random.below(silent.size())];
+  picked_ = silent.empty() ? PeerRef() : silent[random.below(silent.size())];
+  return picked_;
 }
 
 void Departed::collect_peers(std::vector<PeerRef>& in_use) const {

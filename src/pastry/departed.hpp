@@ -5,7 +5,8 @@
 // because of hearsay. After that it may, and the peers that fell silent without
 // a goodbye are tried again now and then for as long as they are remembered.
 // Ring merge starts from here: both halves of a split ring hold the other half in
-// these memories. Bounded: the oldest are forgotten first.
+// these memories. Bounded: the oldest are forgotten first, but for
+// the one picked last.
 // A plain value, not thread-safe.
 #pragma once
 
@@ -51,6 +52,7 @@ class Departed {
   Duration quarantine_;
   Duration memory_;
   std::vector<Entry> peers_;  // oldest first
+  PeerRef picked_;            // to be tried again; only compared
 };
 
 }  // namespace canopy::pastry

@@ -247,6 +247,7 @@ void Pastry::send_again(HopAcks::Pending pending) {
     ++state_.counters.undelivered_drops;
     return;
   }
+  pending.message.waited_ms += waited_since(pending.sent, state_.now());
   const PeerRef next = next_hop(pending.message).peer;
   if (!next) {
     arrive(pending.from, std::move(pending.message));

@@ -63,6 +63,9 @@ struct Config {
   std::uint32_t held_items_max = 65'536;                       // that came too early, of all groups
   std::size_t held_items_bytes_max = std::size_t{32} << 20;
   std::uint32_t ordered_duplicate_window = 16'384;  // message ids remembered, per group
+  // A child for whom more than this waits is paused: it gets no more than it takes, from
+  // the history, or is told what has left that. In bytes.
+  std::size_t child_backlog_max = std::size_t{2} << 20;
 
   // Requests.
   Duration reply_timeout = 10s;         // unless the asker says another

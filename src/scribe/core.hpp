@@ -139,10 +139,11 @@ struct Core {
     next_wake = never;
     stalled();
   }
-  // Of a time that was left when a message was sent that has come now.
-  std::uint32_t left_of(std::uint32_t within_ms) {
+  // Of a time that was left when a message was sent that has come now, or came then.
+  std::uint32_t left_of(std::uint32_t within_ms) { return left_of(within_ms, now()); }
+  std::uint32_t left_of(std::uint32_t within_ms, MonoTime came) {
     look_at_clock();
-    if (within_ms == 0 || now() >= stale_until) return within_ms;
+    if (within_ms == 0 || came >= stale_until) return within_ms;
     const auto late = std::chrono::duration_cast<std::chrono::milliseconds>(stale_by).count();
     return within_ms - static_cast<std::uint32_t>(std::clamp<std::int64_t>(late, 0, within_ms));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <utility>
 
 namespace canopy::scribe {
 
@@ -56,16 +57,18 @@ std::size_t bytes_of(const OrderItem& item) noexcept {
   return sizeof(OrderItem) + (multicast ? multicast->body.size() + multicast->key.size() : 0);
 }
 
+void age(OrderItem& item, Duration by) noexcept {
+  auto* multicast = std::get_if<wire::Multicast>(&item);
+  if (!multicast) return;
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(by).count();
+  multicast->asking.within_ms -=
+      static_cast<std::uint32_t>(std::clamp<std::int64_t>(ms, 0, multicast->asking.within_ms));
+}
+
 wire::Message to_message(const OrderItem& item, Duration age) {
-  const auto* multicast = std::get_if<wire::Multicast>(&item);
-  if (!multicast || multicast->asking.within_ms == 0) {
-    return std::visit([](const auto& any) -> wire::Message { return any; }, item);
-  }
-  wire::Multicast aged = *multicast;
-  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(age).count();
-  aged.asking.within_ms -=
-      static_cast<std::uint32_t>(std::clamp<std::int64_t>(ms, 0, aged.asking.within_ms));
-  return aged;
+  OrderItem aged = item;
+  scribe::age(aged, age);
+  return std::visit([](auto& any) -> wire::Message { return std::move(any); }, aged);
 }
 
 wire::Asking asking_of(const wire::Publish& publish) noexcept {

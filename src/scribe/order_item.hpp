@@ -43,6 +43,8 @@ void collect_peers_of(const OrderItem& item, std::vector<PeerRef>& in_use);
 // What it occupies, near enough to bound memory.
 std::size_t bytes_of(const OrderItem& item) noexcept;
 
+// It has been kept for so long: what is told of times ages.
+void age(OrderItem& item, Duration by) noexcept;
 // As it is sent after it has been kept for so long: what is told of times ages.
 wire::Message to_message(const OrderItem& item, Duration age = Duration::zero());
 

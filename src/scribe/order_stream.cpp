@@ -16,7 +16,12 @@ void OrderStream::start(const wire::Position& position) {
 OrderStream::Verdict OrderStream::offer(OrderItem item, MonoTime now, std::vector<Step>& steps) {
   CANOPY_ASSERT(started());
   const wire::Position position = position_of(item);
-  if (position <= position_ || held_.contains(position)) return Verdict::old;
+  if (position <= position_) return Verdict::old;
+  if (const auto* lost = std::get_if<wire::LostUpTo>(&item)) {
+    pass_over(*lost, now, steps);
+    return Verdict::in_order;
+  }
+  if (held_.contains(position)) return Verdict::old;
   if (follows(item, position_)) {
     take(std::move(item), now, steps);
     take_held(now, steps);
@@ -25,7 +30,7 @@ OrderStream::Verdict OrderStream::offer(OrderItem item, MonoTime now, std::vecto
   const std::size_t bytes = bytes_of(item);
   if (!room_.held.has_room_for(bytes)) return Verdict::no_room;
   room_.held.take(bytes);
-  held_.emplace(position, unshared(std::move(item)));
+  held_.emplace(position, Held{unshared(std::move(item)), now});
   return Verdict::early;
 }
 
@@ -37,11 +42,21 @@ void OrderStream::take(OrderItem item, MonoTime now, std::vector<Step>& steps) {
   steps.push_back(std::move(step));
 }
 
+// What is held here is not lost, though nobody else has it.
+void OrderStream::pass_over(const wire::LostUpTo& lost, MonoTime now, std::vector<Step>& steps) {
+  while (!held_.empty() && held_.begin()->first <= lost.position) give_up(now, steps);
+  if (position_ >= lost.position) return;
+  take(lost, now, steps);
+  take_held(now, steps);
+}
+
 void OrderStream::take_held(MonoTime now, std::vector<Step>& steps) {
   while (!held_.empty()) {
-    const OrderItem& first = held_.begin()->second;
+    const auto& [first, since] = held_.begin()->second;
     if (follows(first, position_)) {
-      take(first, now, steps);
+      OrderItem item = first;
+      age(item, now - since);
+      take(std::move(item), now, steps);
     } else if (position_of(first) > position_) {
       return;
     }
@@ -50,13 +65,13 @@ void OrderStream::take_held(MonoTime now, std::vector<Step>& steps) {
 }
 
 void OrderStream::drop_first_held() {
-  room_.held.give_back(bytes_of(held_.begin()->second));
+  room_.held.give_back(bytes_of(held_.begin()->second.item));
   held_.erase(held_.begin());
 }
 
 void OrderStream::collect_peers(std::vector<PeerRef>& in_use) const {
   history_.collect_peers(in_use);
-  for (const auto& [position, item] : held_) collect_peers_of(item, in_use);
+  for (const auto& [position, held] : held_) collect_peers_of(held.item, in_use);
 }
 
 void OrderStream::heard_of(const wire::Position& latest) { latest_ = std::max(latest_, latest); }
@@ -70,7 +85,7 @@ std::optional<OrderStream::Hole> OrderStream::hole() const {
 void OrderStream::give_up(MonoTime now, std::vector<Step>& steps) {
   const auto missing = hole();
   if (!missing) return;
-  const wire::Position end = held_.empty() ? latest_ : before(held_.begin()->second);
+  const wire::Position end = held_.empty() ? latest_ : before(held_.begin()->second.item);
   take(wire::LostUpTo{group_, end}, now, steps);
   take_held(now, steps);
 }

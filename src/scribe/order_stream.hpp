@@ -73,6 +73,7 @@ class OrderStream {
 
  private:
   void take(OrderItem item, MonoTime now, std::vector<Step>& steps);
+  void pass_over(const wire::LostUpTo& lost, MonoTime now, std::vector<Step>& steps);
   void take_held(MonoTime now, std::vector<Step>& steps);
   void drop_first_held();
 
@@ -81,7 +82,11 @@ class OrderStream {
   OrderHistory history_;
   wire::Position position_;
   wire::Position latest_;  // of the source
-  std::map<wire::Position, OrderItem> held_;
+  struct Held {
+    OrderItem item;
+    MonoTime since;
+  };
+  std::map<wire::Position, Held> held_;
 };
 
 }  // namespace canopy::scribe

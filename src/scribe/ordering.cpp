@@ -20,9 +20,6 @@ constexpr int ask_again_share = 2;
 constexpr std::size_t batch_items = 1024;
 constexpr std::size_t batch_bytes = std::size_t{1} << 20;
 constexpr Duration batch_pace = std::chrono::milliseconds(20);
-// A child for whom more than this waits is paused: it gets no more than it takes,
-// from the history, or is told what has left that.
-constexpr std::size_t backlog_max = std::size_t{2} << 20;
 // After a group has fallen quiet, at doubling distances.
 constexpr int remind_share = 2;
 constexpr unsigned reminders_max = 5;
@@ -216,7 +213,7 @@ void Ordering::forward(Group& group, const OrderItem& item, PeerRef except) {
       continue;
     }
     if (std::holds_alternative<wire::Multicast>(item) &&
-        core_.env.backlog(child.peer) > backlog_max) {
+        core_.env.backlog(child.peer) > core_.config.child_backlog_max) {
       rare<"ordering: a child is paused">();
       ++core_.counters.children_paused;
       order.refills.add(child.peer, before(item), {});
@@ -363,7 +360,7 @@ void Ordering::refill(Group& group, const Id& id) {
 
 // Whether that was all.
 bool Ordering::send_batch(GroupOrder& order, Refill& owed) {
-  if (core_.env.backlog(owed.peer) > backlog_max) return false;
+  if (core_.env.backlog(owed.peer) > core_.config.child_backlog_max) return false;
   const OrderHistory& history = order.stream.history();
   std::size_t bytes = 0;
   for (std::size_t items = 0; items < batch_items && bytes < batch_bytes; ++items) {

@@ -25,8 +25,11 @@ void OverlayPeer::tick() {
 }
 
 void OverlayPeer::unreachable(PeerRef peer) {
+  // While it is probed, that more is refused is no news: what is sent again because of
+  // one refusal may go the same way, and be refused as well.
+  const bool news = !pastry_.suspected(peer);
   pastry_.unreachable(peer);
-  scribe_.unreachable(peer);
+  if (news) scribe_.unreachable(peer);
 }
 
 void OverlayPeer::depart() {

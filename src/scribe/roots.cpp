@@ -60,17 +60,15 @@ bool Roots::serve_or_hold(const Id& id, const wire::RoutedBody& body) {
 bool Roots::hold_in_doubt(const Id& id, const wire::RoutedBody& body) {
   const RootRecord* record = registry_.find(id);
   if (!record || !record->doubted) return false;
-  if (core_.now() >= core_.stale_until) {
-    hold(id, body);
-  } else {
-    ++core_.counters.publishes_shed;
-  }
+  hold(id, body);
   return true;
 }
 
+// What may be from before this process was stopped is sent again if somebody waits for it
+// yet; else another root has served it meanwhile, or it has failed.
 void Roots::hold(const Id& id, const wire::RoutedBody& body) {
   const std::size_t bytes = wire::size_estimate(body);
-  if (!held_.has_room_for(bytes)) {
+  if (core_.now() < core_.stale_until || !held_.has_room_for(bytes)) {
     ++core_.counters.publishes_shed;
     return;
   }

@@ -61,6 +61,7 @@ struct Scribe::Parts {
   bool well_formed(const wire::Routed& message);
   std::shared_ptr<const wire::RoutedBody> aged(const wire::Routed& message);
   bool age(wire::RoutedBody& body, std::uint32_t waited_ms);
+  bool outlived(const wire::Publish& publish, std::uint32_t waited_ms);
   bool age(std::uint32_t& within_ms, PeerRef origin, std::uint32_t waited_ms);
 
   // --- Direct ones ---
@@ -494,7 +495,8 @@ bool Scribe::Parts::well_formed(const wire::Routed& message) {
 // What a message says of the time that its origin has: false if that is over.
 bool Scribe::Parts::age(std::uint32_t& within_ms, PeerRef origin, std::uint32_t waited_ms) {
   if (within_ms == 0) return true;  // it says nothing
-  const std::uint32_t left = origin == core.self ? within_ms : core.left_of(within_ms);
+  const MonoTime came = core.now() - std::chrono::milliseconds(waited_ms);
+  const std::uint32_t left = origin == core.self ? within_ms : core.left_of(within_ms, came);
   within_ms = left - std::min(left, waited_ms);
   return within_ms != 0;
 }
@@ -520,11 +522,27 @@ bool Scribe::Parts::age(wire::RoutedBody& body, std::uint32_t waited_ms) {
   return in_time;
 }
 
+// Whether it may be from before this process was stopped, and another root have served it
+// since. Whoever still waits for it sends it again. A root that serves knows better,
+// unless it had to wait itself.
+bool Scribe::Parts::outlived(const wire::Publish& publish, std::uint32_t waited_ms) {
+  const MonoTime came = core.now() - std::chrono::milliseconds(waited_ms);
+  if (publish.origin == core.self || came >= core.stale_until) return false;
+  const Group* group = core.find(publish.group);
+  const bool serves = group && group->serves_as_root();
+  const bool long_ago = !serves && core.stale_by >= core.config.request_timeout;
+  if (waited_ms == 0 && !long_ago) return false;
+  ++core.counters.publishes_shed;
+  return true;
+}
+
 // The same where this process was stopped meanwhile or the message had to wait. Nothing
 // if its sender waits no longer, and has been told that nothing was done.
 std::shared_ptr<const wire::RoutedBody> Scribe::Parts::aged(const wire::Routed& message) {
   core.look_at_clock();
   if (message.waited_ms == 0 && core.now() >= core.stale_until) return message.body;
+  const auto* publish = std::get_if<wire::Publish>(message.body.get());
+  if (publish && outlived(*publish, message.waited_ms)) return nullptr;
   auto older = std::make_shared<wire::RoutedBody>(*message.body);
   return age(*older, message.waited_ms) ? older : nullptr;
 }
@@ -617,7 +635,7 @@ void Scribe::Parts::on(PeerRef from, wire::Publish& message) {
   message.reply_within_ms = core.left_of(message.reply_within_ms);
   if (!dissemination.acceptable(message.body)) {
     ++core.counters.limits_met;
-  } else {
+  } else if (!outlived(message, 0)) {
     dissemination.on_direct_publish(from, message);
   }
 }

@@ -107,7 +107,7 @@ std::vector<MonoTime> FuzzAccess::times(MonoTime from, MonoTime until) {
 }
 
 void FuzzAccess::change(const std::vector<NodeIndex>& active) {
-  if (active.empty()) return;
+  if (active.empty() || closed_.empty()) return;
   const NodeIndex by = active[random_.below(active.size())];
   const std::uint32_t group =
       *std::next(closed_.begin(), static_cast<std::ptrdiff_t>(random_.below(closed_.size())));

@@ -75,17 +75,41 @@ void FuzzRunner::sent(NodeIndex from, NodeIndex to, const wire::Message& message
   if (const auto* multicast = std::get_if<wire::Multicast>(&message)) order_.seen(*multicast);
 }
 
+std::uint64_t FuzzRunner::membership_of(NodeIndex node, const Id& id) const {
+  for (const auto& [group, membership] : memberships_[node]) {
+    if (group_id(group) == id) return membership;
+  }
+  return 0;
+}
+
 void FuzzRunner::gap(NodeIndex node, const Id& group, const scribe::Missed& missed) {
   order_.gap(process(node), group, missed);
 }
 
 void FuzzRunner::multicast(NodeIndex node, const wire::Multicast& message) {
+  if (plan_.hard) note_order(node, message);
   order_.delivered(process(node), message);
-  track_.delivered(process(node), message.id);
+  const std::uint64_t membership = membership_of(node, message.group);
+  track_.delivered(process(node), membership, message.id);
   judge_right(message.group, message.id.publisher);
   access_->delivered(message.id);
-  const unsigned times = ++received_[message.id][process(node)];
+  // Whoever has left and come back remembers nothing.
+  const unsigned times = ++received_[message.id][{node, membership}];
   if (times == 2) find(fmt::format("{} got a multicast twice", hex(node)));
+}
+
+// Where all who know that a group is ordered are cut off, it is founded anew, as one that
+// is not: what came before is forgotten, and again when they are back.
+void FuzzRunner::note_order(NodeIndex node, const wire::Multicast& message) {
+  for (auto& [group, membership] : memberships_[node]) {
+    if (group >= plan_.ordered_groups || group_id(group) != message.group) continue;
+    const std::pair<NodeIndex, std::uint32_t> place{node, group};
+    const bool changed =
+        message.epoch == 0 ? unordered_.insert(place).second : unordered_.erase(place) != 0;
+    if (!changed) continue;
+    membership = ++memberships_begun_;
+    order_.left(process(node), message.group);
+  }
 }
 
 bool FuzzRunner::anycast(NodeIndex node, const wire::Anycast& message) {
@@ -138,7 +162,7 @@ Findings FuzzRunner::judge() {
   if (!findings.empty()) return findings;
   findings = check_trees(*simulation_, ring);
   for (const auto& [id, node] : ring.members()) {
-    for (const std::uint32_t group : memberships_[node]) {
+    for (const auto& [group, membership] : memberships_[node]) {
       const auto view = simulation_->peer(node).scribe().view(group_id(group));
       if (view && view->member && view->attached) continue;
       findings.push_back(fmt::format("{} is not in the tree of {}", hex(node), group));
@@ -197,7 +221,8 @@ void FuzzRunner::settle() {
   if (findings.empty()) {
     run_until(std::max(plan_.end, simulation_->now()));
     findings = judge();
-    if (!findings.empty()) {  // a child may be on its way to another parent just now
+    // A child may be on its way to another parent just now; word of it has a way as well.
+    for (int times = 0; times < 15 && !findings.empty(); ++times) {
       run_until(simulation_->now() + 2s);
       findings = judge();
     }

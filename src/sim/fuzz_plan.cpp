@@ -24,13 +24,11 @@ bool stops_a_process(ActKind kind) {
   return kind == ActKind::crash || kind == ActKind::hang || kind == ActKind::depart;
 }
 
-// How long it takes, at the most, until everybody has noticed that a peer has
-// stopped, and has mended its leaf set.
+}  // namespace
+
 Duration notice_time(const pastry::Config& config) {
   return 2 * config.heartbeat_interval + config.probe_timeout * (2 * config.probe_retries + 4);
 }
-
-}  // namespace
 
 FuzzPlan::FuzzPlan(std::uint64_t s)
     : seed(s),
@@ -40,7 +38,8 @@ FuzzPlan::FuzzPlan(std::uint64_t s)
       several_(several_random_.chance(0.7)),
       load_random_(~s ^ s << 32),
       request_random_(s * 5 + 29),
-      disk_random_(s * 7 + 31) {
+      disk_random_(s * 7 + 31),
+      hard_random_(s * 11 + 37) {
   choose_constants();
   plan_growth();
   plan_use(MonoTime(10s), healed, 60);
@@ -49,6 +48,7 @@ FuzzPlan::FuzzPlan(std::uint64_t s)
   plan_bursts();
   plan_requests();
   disks = disk_random_.chance(0.5);
+  plan_hardships();
   std::stable_sort(acts.begin(), acts.end(),
                    [](const Act& a, const Act& b) { return a.at < b.at; });
 }

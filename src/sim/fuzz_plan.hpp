@@ -4,9 +4,11 @@
 // through whom, which groups there are, and which fault strikes whom when.
 // Some schedules have large groups, and nodes that may have few children each.
 // Every schedule has at least 30 nodes, 10 virtual minutes and every kind of
-// fault. It keeps within what the protocol promises to survive: of neighbours
-// on the ring, fewer than |L|/2 stop within the time that it takes to notice
-// one, and cuts are shorter than it takes to give a peer up.
+// fault. Half of them keep within what the protocol promises to survive without
+// a trace: of neighbours on the ring, fewer than |L|/2 stop within the time that
+// it takes to notice one, and cuts are shorter than it takes to give a peer up.
+// The others are hard: their ring parts and has to meet again, roots are struck while
+// much is published, and constants are cramped.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +29,8 @@ enum class ActKind : std::uint8_t {
   leave_group,  //
   publish,      //
   burst,        // `amount` messages at once, into an ordered group
+  stream,       // messages one after the other, `amount` a second for `span`
+  change_list,  // of some closed group, by whoever is there
   anycast,      // a message to one member
   ask_one,      // a request
   ask_all,      //
@@ -42,7 +46,7 @@ enum class ActKind : std::uint8_t {
   duplication,
   reordering,
   delay_tail,
-  clog,
+  clog,  // what `other` sends to `node`, or whoever if that is the same
   cut_both_ways,
   cut_one_way,
 };
@@ -60,7 +64,12 @@ struct Act {
   // to it on the ring, or as many of which no two are neighbours.
   std::uint32_t struck = 1;
   bool apart = false;
+  bool at_root = false;  // strikes not `node`, but the root of the group `other`
 };
+
+// How long it takes, at the most, until everybody has noticed that a peer has
+// stopped, and has mended its leaf set.
+Duration notice_time(const pastry::Config& config);
 
 struct FuzzPlan {
   explicit FuzzPlan(std::uint64_t seed);
@@ -72,6 +81,7 @@ struct FuzzPlan {
   std::uint32_t groups = 0;
   std::uint32_t ordered_groups = 0;  // the first ones of them
   bool requests = false;             // and anycasts
+  bool hard = false;                 // more than is to be survived without a trace
   bool disks = false;                // what groups are outlives crashes
   std::vector<Act> acts;             // in the order of their times
   MonoTime calm;                     // growth is over: faults begin
@@ -92,6 +102,16 @@ struct FuzzPlan {
   void choose_struck(Act& act);
   void plan_load();
   void plan_crowds();
+  // Of hard schedules (fuzz_hardships.cpp).
+  void plan_hardships();
+  void cramp_constants();
+  void plan_hardship(ActKind kind, MonoTime at, std::uint32_t group);
+  void plan_stream(MonoTime at, Duration span, std::uint32_t group);
+  void plan_slow_links(MonoTime at, Duration span);
+  void plan_crowd(MonoTime at, Duration span, std::uint32_t group);
+  void plan_loss(MonoTime at, Duration span);
+  void plan_changes(MonoTime at, Duration span);
+  void plan_fickle_users();
 
   Random order_random_;    // of its own, too
   Random several_random_;  // of its own: the rest of the schedule stays as it is
@@ -99,6 +119,7 @@ struct FuzzPlan {
   Random load_random_;     // of its own, too
   Random request_random_;  // likewise
   Random disk_random_;     // likewise
+  Random hard_random_;     // likewise
 };
 
 }  // namespace canopy::sim

@@ -73,6 +73,7 @@ FuzzOutcome FuzzRunner::run() {
   add_nodes();
   at(MonoTime(lookup_interval), [this] { look_up(); });
   look_at_members();
+  if (plan_.hard) look_at_ring();
   bool created = false;
   for (const Act& act : plan_.acts) {
     run_until(act.at);
@@ -146,8 +147,12 @@ void FuzzRunner::carry_out(const Act& act) {
                      act.kind == ActKind::hang || act.kind == ActKind::cut_both_ways ||
                      act.kind == ActKind::cut_one_way;
   if (loses) {
-    lossy_until_ = std::max(
-        lossy_until_, simulation_->now() + act.span + 20 * plan_.overlay.scribe.heartbeat_interval);
+    const scribe::Config& scribe = plan_.overlay.scribe;
+    // Whoever hung for long waits for its children anew.
+    const bool waits_anew = plan_.hard && act.kind == ActKind::hang;
+    const Duration noticed =
+        20 * scribe.heartbeat_interval + (waits_anew ? scribe.child_expiry : Duration(0));
+    lossy_until_ = std::max(lossy_until_, simulation_->now() + act.span + noticed);
   }
   switch (act.kind) {
     case ActKind::start: return start(act);
@@ -156,9 +161,11 @@ void FuzzRunner::carry_out(const Act& act) {
     case ActKind::leave_group:
     case ActKind::publish:
     case ActKind::burst:
+    case ActKind::stream:
     case ActKind::anycast:
     case ActKind::ask_one:
     case ActKind::ask_all: return use_group(act);
+    case ActKind::change_list: return access_->change(active_but(no_node));
     case ActKind::loss:
     case ActKind::duplication:
     case ActKind::reordering:
@@ -166,7 +173,8 @@ void FuzzRunner::carry_out(const Act& act) {
     case ActKind::cut_both_ways: return cut(act, Cut::both_ways);
     case ActKind::cut_one_way: return cut(act, random_.chance(0.5) ? Cut::from_side : Cut::to_side);
     case ActKind::clog:
-      return simulation_->network().clog(node, act.other, simulation_->now() + act.span);
+      return simulation_->network().clog(act.other == node ? no_node : act.other, node,
+                                         simulation_->now() + act.span);
     case ActKind::clock_jump:
       // What it remembers for a time it forgets too early.
       forgetful_until_ = simulation_->now() + plan_.overlay.scribe.child_expiry;
@@ -200,6 +208,17 @@ void FuzzRunner::stop(const Act& act) {
   }
 }
 
+// Whom the act concerns in the first place.
+NodeIndex FuzzRunner::aim(const Act& act) const {
+  if (!act.at_root) return act.node;
+  const RingOrder ring = running();
+  for (const auto& [id, node] : ring.members()) {
+    const auto view = simulation_->peer(node).scribe().view(group_id(act.other));
+    if (view && view->root) return node;
+  }
+  return act.node;
+}
+
 RingOrder FuzzRunner::running() const {
   std::vector<RingOrder::Member> members;
   for (NodeIndex node = 0; node < plan_.nodes; ++node) {
@@ -214,12 +233,14 @@ RingOrder FuzzRunner::running() const {
 // that one and others all around the ring, with one that runs on between any two.
 std::vector<NodeIndex> FuzzRunner::struck_by(const Act& act) const {
   const RingOrder ring = running();
+  const NodeIndex node = aim(act);
   std::size_t first = 0;
-  while (first < ring.size() && ring[first].node != act.node) ++first;
+  while (first < ring.size() && ring[first].node != node) ++first;
   if (first == ring.size()) return {};
   const std::size_t most = std::max<std::size_t>(ring.size() / 2, 1);
   const std::size_t count = std::min<std::size_t>(act.struck, most);
   const std::size_t step = act.apart ? ring.size() / count : 1;
+  if (act.at_root) first += ring.size() - count / 2;  // and those on both sides of it
   std::vector<NodeIndex> struck;
   for (std::size_t i = 0; i < count; ++i) {
     struck.push_back(ring[(first + i * step) % ring.size()].node);
@@ -283,6 +304,7 @@ void FuzzRunner::use_group(const Act& act) {
     case ActKind::burst:
       for (int i = 0; i < static_cast<int>(act.amount); ++i) publish(node, act.other);
       return;
+    case ActKind::stream: return stream(act);
     case ActKind::anycast: return requests_->send_anycast(node, group_name(act.other));
     case ActKind::ask_one:
     case ActKind::ask_all:
@@ -293,7 +315,9 @@ void FuzzRunner::use_group(const Act& act) {
 }
 
 void FuzzRunner::join_group(NodeIndex node, std::uint32_t group) {
-  if (memberships_[node].insert(group).second) presence_.joins(process(node), group_id(group));
+  if (memberships_[node].try_emplace(group, ++memberships_begun_).second) {
+    presence_.joins(process(node), group_id(group));
+  }
   simulation_->peer(node).scribe().join(
       group_name(group),
       [this, node, member = process(node), group](boost::system::error_code error) {
@@ -319,9 +343,35 @@ void FuzzRunner::join_group(NodeIndex node, std::uint32_t group) {
 void FuzzRunner::detached(NodeIndex node, const Id& id, boost::system::error_code) {
   track_.left(process(node), id);
   order_.left(process(node), id);
-  std::erase_if(memberships_[node], [&](std::uint32_t group) { return group_id(group) == id; });
+  std::erase_if(memberships_[node], [&](const auto& entry) { return group_id(entry.first) == id; });
   presence_.ended(process(node), id);
   presence_.left(process(node), id, simulation_->now());
+}
+
+// Two rings, each of which goes on: there may be two of whatever there is one of.
+void FuzzRunner::look_at_ring() {
+  at(simulation_->now() + 1s, [this] { look_at_ring(); });
+  if (ring_is_whole()) {
+    order_.ring_is_parted(simulation_->now() < cut_until_);
+    return;
+  }
+  parted_until_ = simulation_->now() + 20 * plan_.overlay.scribe.heartbeat_interval;
+  lossy_until_ = std::max(lossy_until_, parted_until_);
+  lookups_->pardon_until(simulation_->now() + 2 * plan_.overlay.pastry.lease);
+}
+
+bool FuzzRunner::ring_is_whole() const {
+  std::vector<RingOrder::Member> members;
+  for (const NodeIndex node : active_but(no_node)) members.push_back({simulation_->id(node), node});
+  const RingOrder ring(std::move(members));
+  for (std::size_t position = 0; position < ring.size(); ++position) {
+    const NodeIndex node = ring[position].node;
+    for (const std::size_t neighbor : ring.leaves(position, 1)) {
+      const PeerRef peer = simulation_->ref(ring[neighbor].node);
+      if (!simulation_->peer(node).pastry().leaf_set().contains(peer)) return false;
+    }
+  }
+  return true;
 }
 
 void FuzzRunner::look_at_members() {
@@ -335,6 +385,16 @@ void FuzzRunner::look_at_members() {
       find(std::move(finding));
     }
   }
+}
+
+// One message now, and the others in their time.
+void FuzzRunner::stream(const Act& act) {
+  publish(act.node, act.other);
+  const Duration pause(static_cast<std::int64_t>(1e6 / act.amount));
+  if (act.span < pause) return;
+  Act rest = act;
+  rest.span -= pause;
+  at(simulation_->now() + pause, [this, rest] { use_group(rest); });
 }
 
 // A part of all, some of which have little time.
@@ -358,7 +418,8 @@ void FuzzRunner::publish_tracked(NodeIndex node, std::uint32_t group, const std:
       group_name(group), wire::AckMode::members, Buffer::copy_of(text),
       [this, id, before = track_.members(id), parted = has_two_roots(id),
        told = std::move(told)](const scribe::PublishOutcome& outcome) {
-        const bool told_of_all = !parted && !has_two_roots(id);
+        const bool told_of_all =
+            !parted && !has_two_roots(id) && simulation_->now() >= parted_until_;
         if (outcome.error) {
           order_.publish_failed(outcome.id);
         } else if (told_of_all && simulation_->now() >= forgetful_until_) {
@@ -392,7 +453,7 @@ bool FuzzRunner::has_two_roots(const Id& group) const {
 void FuzzRunner::create_groups() {
   access_->create(0);
   for (const MonoTime time : access_->times(MonoTime(30s), plan_.healed)) {
-    at(time, [this] { access_->change(active_but(plan_.nodes)); });
+    at(time, [this] { access_->change(active_but(no_node)); });
   }
   for (std::uint32_t group = 0; group < plan_.ordered_groups; ++group) {
     simulation_->peer(0).scribe().create(group_name(group), wire::GroupMode::ordered,
@@ -413,7 +474,8 @@ bool FuzzRunner::strikes_replicas(const Act& act) const {
 }
 
 bool FuzzRunner::replicas_may_go() const {
-  return std::ranges::any_of(plan_.acts, [this](const Act& act) { return strikes_replicas(act); });
+  return plan_.hard ||
+         std::ranges::any_of(plan_.acts, [this](const Act& act) { return strikes_replicas(act); });
 }
 
 // And their disks do not come back.
@@ -462,11 +524,13 @@ void FuzzRunner::refresh_link_faults() {
 void FuzzRunner::cut(const Act& act, Cut cut) {
   lookups_->pardon_until(simulation_->now() + act.span +
                          leases_to_meet_again * plan_.overlay.pastry.lease);
-  std::vector<NodeIndex> side{act.node};
+  std::vector<NodeIndex> side{aim(act)};
   const bool many = random_.chance(0.5);
   for (NodeIndex node = 0; many && node < plan_.nodes; ++node) {
-    if (node != act.node && random_.chance(0.4)) side.push_back(node);
+    if (node != side.front() && random_.chance(0.4)) side.push_back(node);
   }
+  cut_until_ = std::max(cut_until_, simulation_->now() + act.span);
+  if (plan_.hard) order_.ring_is_parted(true);
   const auto id = simulation_->network().partition(side, cut, simulation_->now(), act.span);
   simulation_->network().heal(id, simulation_->now());
 }
@@ -477,7 +541,7 @@ void FuzzRunner::end_faults() {
   simulation_->network().set_faults({});
   for (NodeIndex node = 0; node < plan_.nodes; ++node) simulation_->set_clock_drift(node, 0);
   // Whoever still joins may know none that lives: as if a seed came back.
-  const std::vector<NodeIndex> members = active_but(plan_.nodes);
+  const std::vector<NodeIndex> members = active_but(no_node);
   for (NodeIndex node = 0; node < plan_.nodes && !members.empty(); ++node) {
     if (simulation_->state(node) == NodeState::running && !simulation_->active(node)) {
       simulation_->add_contact(node, members[random_.below(members.size())]);

@@ -52,6 +52,7 @@ class FuzzRunner final : public Observer {
   Id group_id(std::uint32_t group) const;
   void carry_out(const Act& act);
   void stop(const Act& act);
+  NodeIndex aim(const Act& act) const;
   RingOrder running() const;
   std::vector<NodeIndex> struck_by(const Act& act) const;
   void come_back(const Act& act);
@@ -62,6 +63,9 @@ class FuzzRunner final : public Observer {
   void use_group(const Act& act);
   void join_group(NodeIndex node, std::uint32_t group);
   void look_at_members();
+  void look_at_ring();
+  bool ring_is_whole() const;
+  void stream(const Act& act);
   void publish(NodeIndex node, std::uint32_t group);
   void publish_tracked(NodeIndex node, std::uint32_t group, const std::string& text,
                        std::function<void(const scribe::PublishOutcome&)> told);
@@ -88,6 +92,8 @@ class FuzzRunner final : public Observer {
   std::vector<Id> telling_keys(const RingOrder& ring) const;
   void judge_activation(NodeIndex node);
   void judge_right(const Id& group, const Id& publisher);
+  void note_order(NodeIndex node, const wire::Multicast& message);
+  std::uint64_t membership_of(NodeIndex node, const Id& group) const;
   std::size_t members_of(const RingOrder& ring, std::uint32_t group) const;
   Findings judge_members(const RingOrder& ring) const;
   void publish_and_judge();
@@ -100,11 +106,14 @@ class FuzzRunner final : public Observer {
   std::unique_ptr<Simulation> simulation_;
   Random random_;
   std::vector<bool> started_;
-  std::vector<std::set<std::uint32_t>> memberships_;              // by node
+  std::vector<std::map<std::uint32_t, std::uint64_t>> memberships_;  // by node; by group, numbered
+  std::uint64_t memberships_begun_ = 0;
+  std::set<std::pair<NodeIndex, std::uint32_t>> unordered_;       // nodes, and groups of theirs
   std::map<NodeIndex, std::vector<NodeIndex>> stopped_together_;  // by the first of them
   std::multimap<MonoTime, std::function<void()>> later_;
   std::vector<std::pair<MonoTime, LinkFaults>> link_faults_;  // in force until then
-  std::map<wire::MessageId, std::map<Received, unsigned>> received_;
+  // By node and its membership.
+  std::map<wire::MessageId, std::map<std::pair<NodeIndex, std::uint64_t>, unsigned>> received_;
   OrderChecker order_;
   TrackChecker track_;
   PresenceChecker presence_;
@@ -116,6 +125,8 @@ class FuzzRunner final : public Observer {
   MonoTime forgetful_until_{};
   bool replicas_may_go_ = false;
   MonoTime lossy_until_{};
+  MonoTime parted_until_{};
+  MonoTime cut_until_{};
   bool members_known_ = true;
   Findings findings_;
 };

@@ -51,18 +51,35 @@ bool Network::cut(NodeIndex from, NodeIndex to, MonoTime now) const {
 
 void Network::clog(NodeIndex from, NodeIndex to, MonoTime until) {
   std::erase_if(clogs_, [&](const Clog& c) { return c.from == from && c.to == to; });
-  clogs_.push_back({from, to, until});
+  clogs_.push_back({from, to, until, {}});
 }
 
 Duration Network::clogged(NodeIndex from, NodeIndex to, MonoTime now) {
   std::erase_if(clogs_, [now](const Clog& c) { return c.until <= now; });
+  Duration longest(0);
   for (const Clog& clog : clogs_) {
-    if (clog.from == from && clog.to == to) return clog.until - now;
+    if (clog.holds_up(from, to)) longest = std::max(longest, clog.until - now);
   }
-  return Duration(0);
+  return longest;
 }
 
-Network::Fate Network::fate(NodeIndex from, NodeIndex to, MonoTime now) {
+void Network::wait_at_clogs(NodeIndex from, NodeIndex to, std::size_t bytes) {
+  for (Clog& clog : clogs_) {
+    if (clog.holds_up(from, to)) clog.waiting[from] += bytes;
+  }
+}
+
+std::size_t Network::backlog(NodeIndex from, NodeIndex to, MonoTime now) const {
+  std::size_t most = 0;
+  for (const Clog& clog : clogs_) {
+    if (clog.until <= now || !clog.holds_up(from, to)) continue;
+    const auto found = clog.waiting.find(from);
+    if (found != clog.waiting.end()) most = std::max(most, found->second);
+  }
+  return most;
+}
+
+Network::Fate Network::fate(NodeIndex from, NodeIndex to, MonoTime now, std::size_t bytes) {
   Fate fate;
   if (!partitions_.empty() && cut(from, to, now)) {
     fate.copies = 0;
@@ -73,6 +90,7 @@ Network::Fate Network::fate(NodeIndex from, NodeIndex to, MonoTime now) {
     return fate;
   }
   fate.delay[0] = faulty_delay(from, to, now);
+  if (!clogs_.empty()) wait_at_clogs(from, to, bytes);
   if (faults_.duplication > 0 && random_.chance(faults_.duplication)) {
     fate.copies = 2;
     fate.delay[1] = fate.delay[0] + faulty_delay(from, to, now);

@@ -4,8 +4,10 @@
 // that faults do not shift the nodes' sequences. Not thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <vector>
 
 #include "base/random.hpp"
@@ -46,16 +48,18 @@ class Network {
   void heal_all(MonoTime now);
   bool cut(NodeIndex from, NodeIndex to, MonoTime now) const;
 
-  // What is sent from one to the other waits until then. A later call replaces
-  // an earlier one.
+  // What is sent from one to the other waits until then; `no_node` for whatever is
+  // sent to it. A later call replaces an earlier one.
   void clog(NodeIndex from, NodeIndex to, MonoTime until);
+  // What waits, in bytes.
+  std::size_t backlog(NodeIndex from, NodeIndex to, MonoTime now) const;
 
   // --- The fate of one message ---
   struct Fate {
     unsigned copies = 1;  // 0: lost
     Duration delay[2] = {};
   };
-  Fate fate(NodeIndex from, NodeIndex to, MonoTime now);
+  Fate fate(NodeIndex from, NodeIndex to, MonoTime now, std::size_t bytes = 0);
 
   // Without faults.
   Duration delay(NodeIndex from, NodeIndex to) const { return topology_.delay(from, to); }
@@ -73,10 +77,16 @@ class Network {
     NodeIndex from = 0;
     NodeIndex to = 0;
     MonoTime until;
+    std::map<NodeIndex, std::size_t> waiting;  // bytes, by who has sent them
+
+    bool holds_up(NodeIndex sender, NodeIndex receiver) const {
+      return to == receiver && (from == sender || from == no_node);
+    }
   };
 
   Duration faulty_delay(NodeIndex from, NodeIndex to, MonoTime now);
   Duration clogged(NodeIndex from, NodeIndex to, MonoTime now);
+  void wait_at_clogs(NodeIndex from, NodeIndex to, std::size_t bytes);
 
   const Topology& topology_;
   Random random_;

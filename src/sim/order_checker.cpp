@@ -26,10 +26,18 @@ void OrderChecker::find(const Member& member, const Id& group, const wire::Posit
 void OrderChecker::seen(const wire::Multicast& multicast) {
   if (multicast.epoch == 0) return;
   const wire::Position position{multicast.epoch, multicast.sequence};
+  first_places_.try_emplace(multicast.id, First{position, places_.size()});
   const auto [place, fresh] = places_.try_emplace({multicast.group, position}, multicast.id);
+  if (fresh && parted_) parted_places_.insert(place->first);
   if (!fresh && place->second != multicast.id) {
     find({}, multicast.group, position, "two messages have the position");
   }
+}
+
+OrderChecker::Progress& OrderChecker::progress_of(const Member& member, const Id& group) {
+  const auto [entry, fresh] = progress_.try_emplace({member, group});
+  if (fresh) entry->second.begun = places_.size();
+  return entry->second;
 }
 
 void OrderChecker::delivered(const Member& member, const wire::Multicast& multicast) {
@@ -37,7 +45,7 @@ void OrderChecker::delivered(const Member& member, const wire::Multicast& multic
   ++deliveries_;
   seen(multicast);
   const wire::Position position{multicast.epoch, multicast.sequence};
-  Progress& progress = progress_[{member, multicast.group}];
+  Progress& progress = progress_of(member, multicast.group);
   advance(progress, member, multicast.group, {position.epoch, position.sequence - 1});
   if (progress.last && position <= *progress.last) {
     find(member, multicast.group, position, "got, after a later one,");
@@ -47,7 +55,9 @@ void OrderChecker::delivered(const Member& member, const wire::Multicast& multic
     find(member, multicast.group, position, "got a message for the second time at");
   }
   std::uint64_t& latest = progress.latest_of[{multicast.id.publisher, multicast.id.incarnation}];
-  if (multicast.id.sequence < latest && !failed_.contains(multicast.id)) {
+  const bool excused =
+      failed_.contains(multicast.id) || parted_places_.contains({multicast.group, position});
+  if (multicast.id.sequence < latest && !excused) {
     find(member, multicast.group, position, "got a publisher's messages out of order at");
   }
   latest = std::max(latest, multicast.id.sequence);
@@ -56,7 +66,7 @@ void OrderChecker::delivered(const Member& member, const wire::Multicast& multic
 void OrderChecker::gap(const Member& member, const Id& group, const scribe::Missed& missed) {
   ++gaps_;
   const wire::Position first{missed.epoch, missed.first};
-  Progress& progress = progress_[{member, group}];
+  Progress& progress = progress_of(member, group);
   advance(progress, member, group, {missed.epoch, missed.first - 1});
   if (progress.last && first <= *progress.last) {
     find(member, group, first, "was told to miss what it has had,");
@@ -72,10 +82,12 @@ void OrderChecker::advance(Progress& progress, const Member& member, const Id& g
     wire::Position next = *progress.last;
     ++next.sequence;
     if (next.epoch != to.epoch) {
-      passed_over_.push_back({member, group, next, true});
+      passed_over_.push_back({member, group, next, progress.begun, true});
       next = {to.epoch, 1};
     }
-    for (; next <= to; ++next.sequence) passed_over_.push_back({member, group, next, false});
+    for (; next <= to; ++next.sequence) {
+      passed_over_.push_back({member, group, next, progress.begun, false});
+    }
     progress.last = to;
   }
   progress.open_ended = false;
@@ -104,7 +116,10 @@ Findings OrderChecker::judge() const {
     if (passed.to_the_end) last.second.sequence = std::numeric_limits<std::uint64_t>::max();
     const auto end = places_.upper_bound(last);
     for (auto place = places_.lower_bound(first); place != end; ++place) {
-      if (had(passed, place->second) || findings.size() >= findings_max) continue;
+      const First& earliest = first_places_.at(place->second);
+      const bool before =
+          earliest.places < passed.begun && earliest.position != place->first.second;
+      if (before || had(passed, place->second) || findings.size() >= findings_max) continue;
       findings.push_back(text_of(passed.member, passed.group, place->first.second,
                                  "was neither given nor told to miss"));
     }

@@ -3,8 +3,9 @@
 //
 // At every member positions only grow; whatever is missing between two of them,
 // or at the end of an epoch, was told as a gap, or is a message that the member
-// has had before; no message comes twice; no position has two messages; and what
-// one publisher sent comes in its order, unless its publish had failed.
+// has had before, or that had its first place before the member began; no message comes twice; no
+// position has two messages; and what one publisher sent comes in its order, unless its publish had
+// failed, or another root gave it its place while the ring was parted.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +34,9 @@ class OrderChecker {
   // The publisher was told so, or will never know: it may come late.
   void publish_failed(const wire::MessageId& id) { failed_.insert(id); }
 
+  // From now on: two roots may be told of the same messages.
+  void ring_is_parted(bool parted) { parted_ = parted; }
+
   // What is wrong, once everything has come to rest.
   Findings judge() const;
 
@@ -41,6 +45,7 @@ class OrderChecker {
 
  private:
   struct Progress {
+    std::size_t begun = 0;  // when so many places had been given
     std::optional<wire::Position> last;
     bool open_ended = false;  // a gap after it has no known end
     std::set<wire::MessageId> received;
@@ -51,11 +56,17 @@ class OrderChecker {
     Member member;
     Id group;
     wire::Position position;
+    std::size_t begun = 0;
     bool to_the_end = false;  // this and all that follow in its epoch
+  };
+  struct First {
+    wire::Position position;
+    std::size_t places = 0;  // that had been given before
   };
   using Place = std::pair<Id, wire::Position>;  // group
 
   void advance(Progress& progress, const Member& member, const Id& group, const wire::Position& to);
+  Progress& progress_of(const Member& member, const Id& group);
   bool had(const PassedOver& passed, const wire::MessageId& id) const;
   void find(const Member& member, const Id& group, const wire::Position& position,
             const char* what);
@@ -63,6 +74,9 @@ class OrderChecker {
   std::map<std::pair<Member, Id>, Progress> progress_;
   std::map<std::pair<Member, Id>, std::set<wire::MessageId>> had_before_;  // in all memberships
   std::map<Place, wire::MessageId> places_;
+  std::map<wire::MessageId, First> first_places_;
+  std::set<Place> parted_places_;  // given while the ring was parted
+  bool parted_ = false;
   std::vector<PassedOver> passed_over_;
   std::set<wire::MessageId> failed_;
   Findings findings_;

@@ -186,7 +186,7 @@ void Simulation::send(VirtualNode& from, PeerRef to, wire::Message message) {
     }
     message = std::move(*decoded);
   }
-  const Network::Fate fate = network_.fate(from.index_, target, now_);
+  const Network::Fate fate = network_.fate(from.index_, target, now_, bytes);
   if (fate.copies == 0) return lose(type, from.index_, target, bytes);
   if (fate.copies == 2) launch({message, from.self_, to}, fate.delay[1]);
   launch({std::move(message), from.self_, to}, fate.delay[0]);

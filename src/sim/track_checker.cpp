@@ -28,10 +28,12 @@ void TrackChecker::answered(const Memberships& before, const Id& group, const wi
                                     finding));
   };
   ++answers_;
-  const std::set<Member>& received = received_[id];
-  if (reach.members > received.size()) {
+  const auto& received = received_[id];
+  std::size_t reached = 0;
+  for (const auto& [member, memberships] : received) reached += memberships.size();
+  if (reach.members > reached) {
     find(fmt::format("was said to have reached {} members, and had reached {}", reach.members,
-                     received.size()));
+                     reached));
   }
   if (!reach.complete) return;
   ++complete_;

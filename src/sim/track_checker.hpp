@@ -27,7 +27,10 @@ class TrackChecker {
   void joined(const Member& member, const Id& group);
   void left(const Member& member, const Id& group);
   void stopped(const Member& member);
-  void delivered(const Member& member, const wire::MessageId& id) { received_[id].insert(member); }
+  // In one of its memberships: who has left and come back gets a message again.
+  void delivered(const Member& member, std::uint64_t membership, const wire::MessageId& id) {
+    received_[id][member].insert(membership);
+  }
 
   Memberships members(const Id& group) const;
   // The publisher is told so, of a message that it published when these were members.
@@ -42,7 +45,7 @@ class TrackChecker {
  private:
   std::map<Id, Memberships> members_;
   std::uint64_t memberships_ = 0;
-  std::map<wire::MessageId, std::set<Member>> received_;
+  std::map<wire::MessageId, std::map<Member, std::set<std::uint64_t>>> received_;
   Findings findings_;
   std::uint64_t answers_ = 0;
   std::uint64_t complete_ = 0;

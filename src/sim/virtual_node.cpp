@@ -17,6 +17,10 @@ void VirtualNode::send(PeerRef to, wire::Message message) {
   simulation_.send(*this, to, std::move(message));
 }
 
+std::size_t VirtualNode::backlog(PeerRef to) {
+  return simulation_.network().backlog(index_, simulation_.node_of(to), simulation_.now());
+}
+
 void VirtualNode::wake_at(MonoTime deadline) { simulation_.request_wake(*this, deadline); }
 
 void VirtualNode::multicast(const wire::Multicast& message) {

@@ -34,6 +34,7 @@ class VirtualNode final : public wire::Env, public scribe::Events {
   Random& random() override { return random_; }
   PeerTable& peers() override;
   void send(PeerRef to, wire::Message message) override;
+  std::size_t backlog(PeerRef to) override;
   void wake_at(MonoTime deadline) override;
 
   // scribe::Events

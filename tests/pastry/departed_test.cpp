@@ -37,6 +37,17 @@ TEST(Departed, WhoFellSilentIsTriedAgainAfterQuarantineWhoSaidGoodbyeIsNot) {
   EXPECT_EQ(departed.size(), 0U);
 }
 
+TEST(Departed, WhoIsTriedAgainIsNotForgottenMeanwhile) {
+  Departed departed(3, 10s, 1h);
+  Random random(1);
+  departed.add(PeerRef(1), false, departure);
+  EXPECT_EQ(departed.pick(random, departure + 11s), PeerRef(1));
+  for (std::uint32_t i = 2; i < 6; ++i) departed.add(PeerRef(i), false, departure + 11s);
+  EXPECT_EQ(departed.size(), 3U);
+  departed.add(PeerRef(1), false, departure + 12s);
+  EXPECT_FALSE(departed.in_quarantine(PeerRef(1), departure + 12s)) << "it fell silent before";
+}
+
 TEST(Departed, WhoIsHeardFromIsForgotten) {
   Departed departed(4, 10s, 1h);
   departed.add(PeerRef(1), false, departure);

@@ -109,6 +109,24 @@ TEST_F(OrderStreamTest, TheWordOfALossClosesTheHoleAsFarAsItGoes) {
   EXPECT_EQ(stream.position(), (wire::Position{2, 9}));
 }
 
+TEST_F(OrderStreamTest, TheWordOfALossUpToWhatIsHeldClosesAllHolesBeforeIt) {
+  offer(multicast(2, 6));
+  offer(multicast(2, 8));
+  EXPECT_EQ(offer(lost_up_to(2, 8)), Verdict::in_order);
+  EXPECT_EQ(stream.position(), (wire::Position{2, 8}));
+  EXPECT_EQ(missed(), (std::vector<Missed>{{2, 5, 5}, {2, 7, 7}}));
+  EXPECT_EQ(positions(), (Positions{{2, 5}, {2, 6}, {2, 7}, {2, 8}}));
+}
+
+TEST_F(OrderStreamTest, TheTimeToReplyRunsWhileARequestIsHeldBack) {
+  OrderItem request = multicast(2, 6);
+  std::get<wire::Multicast>(request).asking.within_ms = 5000;
+  offer(request);
+  stream.offer(multicast(2, 5), stream_time + std::chrono::seconds(3), steps);
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(std::get<wire::Multicast>(steps[1].item).asking.within_ms, 2000u);
+}
+
 TEST_F(OrderStreamTest, HoldsBackNoMoreThanThereIsRoomFor) {
   for (std::uint64_t n = 6; n < 10; ++n) EXPECT_EQ(offer(multicast(2, n)), Verdict::early);
   EXPECT_EQ(offer(multicast(2, 10)), Verdict::no_room);

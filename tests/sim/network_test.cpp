@@ -87,6 +87,21 @@ TEST_F(NetworkFaults, clog_one_direction_for_a_while) {
   EXPECT_EQ(network_.fate(0, 1, at(6s)).delay[0], plane_.delay(0, 1));
 }
 
+TEST_F(NetworkFaults, clog_all_that_is_sent_to_one) {
+  network_.clog(no_node, 1, at(5s));
+  EXPECT_EQ(network_.fate(0, 1, at(2s)).delay[0], 3s + plane_.delay(0, 1));
+  EXPECT_EQ(network_.fate(1, 0, at(2s)).delay[0], plane_.delay(0, 1));
+}
+
+TEST_F(NetworkFaults, say_how_much_waits_at_a_clog) {
+  network_.clog(0, 1, at(5s));
+  network_.fate(0, 1, at(2s), 100);
+  network_.fate(0, 1, at(3s), 20);
+  EXPECT_EQ(network_.backlog(0, 1, at(4s)), 120U);
+  EXPECT_EQ(network_.backlog(1, 0, at(4s)), 0U);
+  EXPECT_EQ(network_.backlog(0, 1, at(5s)), 0U);
+}
+
 TEST(VirtualClock, drifts_and_jumps_but_never_back) {
   VirtualClock clock;
   EXPECT_EQ(clock.local(MonoTime(10s)), MonoTime(10s));
