@@ -128,8 +128,8 @@ void Simulation::resume(NodeIndex index) {
   node.state_ = NodeState::running;
   trace_node(index, resume_event);
   const bool timers_first = network_.random().chance(0.5);
-  if (node.woken_while_hung_ && timers_first) tick(node);
   const auto inbox = std::exchange(node.inbox_, nullptr);
+  if (node.woken_while_hung_ && timers_first) tick(node);  // may end a departure
   for (const std::uint32_t slot : *inbox) receive(node, flights_.take(slot));
   if (node.woken_while_hung_ && !timers_first) tick(node);
   node.woken_while_hung_ = false;
