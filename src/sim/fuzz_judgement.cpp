@@ -222,7 +222,8 @@ void FuzzRunner::settle() {
     run_until(std::max(plan_.end, simulation_->now()));
     findings = judge();
     // A child may be on its way to another parent just now; word of it has a way as well.
-    for (int times = 0; times < 15 && !findings.empty(); ++times) {
+    const int patience = plan_.hard ? 15 : 1;
+    for (int times = 0; times < patience && !findings.empty(); ++times) {
       run_until(simulation_->now() + 2s);
       findings = judge();
     }

@@ -30,7 +30,7 @@ Duration notice_time(const pastry::Config& config) {
   return 2 * config.heartbeat_interval + config.probe_timeout * (2 * config.probe_retries + 4);
 }
 
-FuzzPlan::FuzzPlan(std::uint64_t s)
+FuzzPlan::FuzzPlan(std::uint64_t s, bool may_be_hard)
     : seed(s),
       random(s),
       order_random_(s * 3 + 1),
@@ -48,7 +48,7 @@ FuzzPlan::FuzzPlan(std::uint64_t s)
   plan_bursts();
   plan_requests();
   disks = disk_random_.chance(0.5);
-  plan_hardships();
+  if (may_be_hard) plan_hardships();
   std::stable_sort(acts.begin(), acts.end(),
                    [](const Act& a, const Act& b) { return a.at < b.at; });
 }

@@ -4,11 +4,11 @@
 // through whom, which groups there are, and which fault strikes whom when.
 // Some schedules have large groups, and nodes that may have few children each.
 // Every schedule has at least 30 nodes, 10 virtual minutes and every kind of
-// fault. Half of them keep within what the protocol promises to survive without
-// a trace: of neighbours on the ring, fewer than |L|/2 stop within the time that
-// it takes to notice one, and cuts are shorter than it takes to give a peer up.
-// The others are hard: their ring parts and has to meet again, roots are struck while
-// much is published, and constants are cramped.
+// fault. They keep within what the protocol promises to survive without a trace: of
+// neighbours on the ring, fewer than |L|/2 stop within the time that it takes to
+// notice one, and cuts are shorter than it takes to give a peer up. Hard ones do not:
+// their ring parts and has to meet again, roots are struck while much is published, and
+// constants are cramped.
 #pragma once
 
 #include <cstdint>
@@ -72,7 +72,8 @@ struct Act {
 Duration notice_time(const pastry::Config& config);
 
 struct FuzzPlan {
-  explicit FuzzPlan(std::uint64_t seed);
+  // `may_be_hard`: about half of the seeds are.
+  explicit FuzzPlan(std::uint64_t seed, bool may_be_hard = false);
 
   std::uint64_t seed = 0;
   scribe::OverlayConfig overlay;

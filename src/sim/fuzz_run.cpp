@@ -42,7 +42,7 @@ std::unique_ptr<Topology> make_topology(const FuzzPlan& plan, Random random) {
 }  // namespace
 
 FuzzRunner::FuzzRunner(const FuzzOptions& options)
-    : plan_(options.seed),
+    : plan_(options.seed, options.hard),
       random_(plan_.random.fork()),
       presence_(20 * plan_.overlay.scribe.heartbeat_interval,
                 20 * plan_.overlay.scribe.heartbeat_interval + plan_.overlay.scribe.child_expiry),

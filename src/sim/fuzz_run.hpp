@@ -21,6 +21,7 @@ namespace canopy::sim {
 
 struct FuzzOptions {
   std::uint64_t seed = 1;
+  bool hard = false;  // half of the schedules are
   bool encode = false;
   std::ostream* trace = nullptr;  // must outlive the run
 };

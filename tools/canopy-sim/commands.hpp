@@ -50,6 +50,7 @@ struct DisasterCommand {
 struct FuzzCommand {
   std::string seeds;
   std::string trace;
+  bool hard = false;
   bool encode = false;
   bool twice = false;
   bool hashes = false;

@@ -39,7 +39,7 @@ bool parse_seeds(const std::string& text, SeedRange& range) {
 }
 
 std::string command_line(const FuzzCommand& command, std::uint64_t seed) {
-  return fmt::format("canopy-sim fuzz --seeds {0}..{0}{1}", seed,
+  return fmt::format("canopy-sim fuzz --seeds {0}..{0}{1}{2}", seed, command.hard ? " --hard" : "",
                      command.encode ? " --encode" : "");
 }
 
@@ -152,9 +152,9 @@ int run(const FuzzCommand& command) {
     const double of_all = static_cast<double>(range.last - range.first + 1);
     bar.show("fuzzing", static_cast<double>(seed - range.first) / of_all);
     prepare_for_abort(command, seed);
-    sim::FuzzOutcome outcome = sim::run_fuzz({seed, command.encode, trace.stream()});
+    sim::FuzzOutcome outcome = sim::run_fuzz({seed, command.hard, command.encode, trace.stream()});
     if (command.twice && outcome.findings.empty()) {
-      const auto again = sim::run_fuzz({seed, command.encode, nullptr});
+      const auto again = sim::run_fuzz({seed, command.hard, command.encode, nullptr});
       if (again.trace_hash != outcome.trace_hash) {
         outcome.findings.emplace_back("a second run has another trace hash");
       }

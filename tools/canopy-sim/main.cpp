@@ -312,6 +312,9 @@ void add_fuzz_command(cli::Command program, int& status) {
   cli::Command parser = program.command(
       "fuzz", "Run random schedules of every fault and check that the ring comes right again");
   parser.option("--seeds", command->seeds, "One schedule a seed: A..B, both included").required();
+  parser.flag("--hard", command->hard,
+              "Half of the schedules have long cuts and hangs, roots struck in turn, streams of\n"
+              "messages, slow links, and constants so small that they are met");
   parser.flag("--twice", command->twice, "Run each seed twice and compare trace hashes");
   parser.flag("--hashes", command->hashes, "Print each seed's trace hash");
   parser.flag("--rare", command->rare,
