@@ -258,28 +258,8 @@ void Pastry::await_lease(PeerRef lost, Duration silence) {
   const Id& id = state_.id(lost);
   const Config& config = state_.config;
   if (!config.maintenance || !state_.leaves.would_take(id)) return;
-  const Duration lease = config.lease + config.lease / lease_margin;
-  const MonoTime now = state_.now();
-  takeovers_.add(id, now - silence + lease, state_.active, now + lease);
-}
-
-// Only a neighbour says so of those who were between it and this node.
-void Pastry::note_disputes(PeerRef from, const wire::Peers& its_leaves) {
-  if (takeovers_.empty()) return;
-  const Id& its = state_.id(from);
-  const Id& self = state_.self_id;
-  const MonoTime until = state_.now() + state_.config.lease + state_.config.lease / lease_margin;
-  const auto is_between = [&](const Id& id) {
-    return (from == state_.leaves.right() && id - self < its - self) ||
-           (from == state_.leaves.left() && self - id < self - its);
-  };
-  for (const PeerRef leaf : its_leaves) {
-    const Id& id = state_.id(leaf);
-    if (!state_.leaves.contains(leaf) && is_between(id)) takeovers_.dispute(id, from, until);
-  }
-  waits_ended_ |= takeovers_.agree(from, [&](const Id& owner) {
-    return std::ranges::any_of(its_leaves, [&](PeerRef leaf) { return state_.id(leaf) == owner; });
-  });
+  const MonoTime until = state_.now() - silence + config.lease + config.lease / lease_margin;
+  takeovers_.add(id, until, state_.active);
 }
 
 // Asks the live extreme of the side that lost a leaf for its leaf set. Who

@@ -185,11 +185,6 @@ void Pastry::arrive(PeerRef from, wire::Routed message) {
     return;
   }
   if (!may_act(message.key)) {
-    const PeerRef knows_better = disputing(message.key);
-    if (knows_better && knows_better != from) {
-      rare<"leases: a message goes to an owner that is out of reach here">();
-      return pass_on(from, std::move(message), knows_better);
-    }
     rare<"leases: a message waits at its root">();
     ++state_.counters.lease_waits;
     hold(from, std::move(message));
@@ -269,22 +264,12 @@ bool Pastry::may_act(const Id& key) {
   return leases_.held() && (takeovers_.empty() || !must_wait_for_others(key));
 }
 
-// Of all others.
-Id Pastry::closest_leaf(const Id& key) const {
+bool Pastry::must_wait_for_others(const Id& key) const {
   Id next = state_.self_id;
   for (const Leaf& leaf : state_.leaves.all()) {
     if (next == state_.self_id || closer_to(key, leaf.id, next)) next = leaf.id;
   }
-  return next;
-}
-
-bool Pastry::must_wait_for_others(const Id& key) const {
-  return takeovers_.wait_for(key, state_.self_id, closest_leaf(key), state_.now());
-}
-
-PeerRef Pastry::disputing(const Id& key) const {
-  if (takeovers_.empty()) return {};
-  return takeovers_.disputing(key, state_.self_id, closest_leaf(key), state_.now());
+  return takeovers_.wait_for(key, state_.self_id, next, state_.now());
 }
 
 // Whether it would be held here.

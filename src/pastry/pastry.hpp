@@ -152,7 +152,6 @@ class Pastry {
   void hold(PeerRef from, wire::Routed message);
   void release_held();
   bool must_wait_for_others(const Id& key) const;
-  Id closest_leaf(const Id& key) const;
   bool must_wait(const wire::Routed& message);
 
   // Membership
@@ -191,8 +190,6 @@ class Pastry {
   void on_state_request(PeerRef from, const wire::StateRequest& request);
   void on_state_reply(PeerRef from, const wire::StateReply& reply);
   void on_row_announce(PeerRef from, const wire::RowAnnounce& announce);
-  void note_disputes(PeerRef from, const wire::Peers& its_leaves);
-  PeerRef disputing(const Id& key) const;
   void on_join_reply(PeerRef from, const wire::JoinReply& reply);
   void on_join_deferred(PeerRef from, const wire::JoinDeferred& deferred);
   void on_departure(PeerRef from, const wire::Departure& departure);

@@ -26,10 +26,6 @@ class Pastry::Receiver {
     // who is between.
     const LeafSet& leaves = pastry_.state_.leaves;
     const bool neighbor = leaves.left() == from_ || leaves.right() == from_;
-    if (neighbor && heartbeat.mark != 0 && !pastry_.takeovers_.empty() &&
-        heartbeat.mark == pastry_.state_.ring_mark(from_)) {
-      pastry_.waits_ended_ |= pastry_.takeovers_.agree(from_);
-    }
     if (pastry_.state_.active && !neighbor && leaves.contains(from_)) {
       pastry_.prober_.probe(from_, goal::leaves);
     }
@@ -204,7 +200,6 @@ void Pastry::on_leaf_probe(PeerRef from, const wire::LeafProbe& probe) {
     // A newcomer may be active before it has found out by itself.
     if (!state_.active) await_lease(failed, Duration::zero());
   }
-  if (probe.active) note_disputes(from, probe.leaves);
   consider_leaves(probe.leaves);
   if (!probe.reply) {
     state_.send(from, state_.leaf_probe(probe.nonce, true));

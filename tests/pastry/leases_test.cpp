@@ -288,32 +288,6 @@ TEST(Takeovers, EndWhenTheOwnerIsBack) {
   EXPECT_TRUE(takeovers.wait_for(id("61"), id("80"), id("90"), MonoTime{1s}));
 }
 
-TEST(Takeovers, WaitWhileANeighbourStillHasTheOwner) {
-  Takeovers takeovers;
-  const PeerRef neighbor = PeerTable().intern({id("60"), 1, "neighbor", {}, 0, ""});
-  const MonoTime now{10s};
-  const auto disputing = [&](MonoTime at) {
-    return takeovers.disputing(id("72"), id("80"), id("90"), at);
-  };
-  takeovers.dispute(id("70"), neighbor, now + 5s);
-  EXPECT_TRUE(takeovers.empty()) << "none that this node takes over";
-  takeovers.add(id("70"), now, true, now + 3s);
-  EXPECT_TRUE(takeovers.expire(now));
-  EXPECT_FALSE(takeovers.wait_for(id("72"), id("80"), id("90"), now));
-  EXPECT_EQ(takeovers.deadline(), never);
-  takeovers.dispute(id("70"), neighbor, now + 5s);
-  EXPECT_TRUE(takeovers.wait_for(id("72"), id("80"), id("90"), now + 4s));
-  EXPECT_EQ(disputing(now + 4s), neighbor);
-  EXPECT_EQ(disputing(now + 5s), PeerRef{});
-  EXPECT_EQ(takeovers.deadline(), now + 5s);
-  EXPECT_FALSE(takeovers.agree(PeerRef{}));
-  EXPECT_FALSE(takeovers.agree(neighbor, [](const Id& owner) { return owner == id("70"); }));
-  EXPECT_TRUE(takeovers.agree(neighbor));
-  EXPECT_FALSE(takeovers.wait_for(id("72"), id("80"), id("90"), now + 1s));
-  EXPECT_TRUE(takeovers.expire(now + 5s));
-  EXPECT_TRUE(takeovers.empty());
-}
-
 TEST(Takeovers, AreBounded) {
   Takeovers takeovers;
   for (int i = 0; i < 1000; ++i) {

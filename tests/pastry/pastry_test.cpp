@@ -338,36 +338,6 @@ TEST(Pastry, PeersEvictedByACutBetweenThemMeetAgain) {
       network.run_until([&] { return network.leaf_sets_exact(); }, std::chrono::minutes(3)));
 }
 
-// Each has the leases of all others. Who asks either of them is led to the right one.
-TEST(Pastry, NeighboursThatOnlyTheyCannotReachDoNotActForEachOther) {
-  TestNetwork network{Config{}, 12};
-  network.grow(16);
-  network.run_for(std::chrono::seconds(5));
-  const std::vector<TestNode*> ring = network.ring();
-  const PeerRef a = ring[5]->pastry->self();
-  const PeerRef b = ring[6]->pastry->self();
-  network.censor = [&](PeerRef from, PeerRef to, const wire::Message&) {
-    return (from == a && to == b) || (from == b && to == a);
-  };
-  const auto acts = [&](PeerRef node, PeerRef key) {
-    Pastry& pastry = *network.node(node).pastry;
-    return !pastry.next_hop(network.peers().id(key)) && pastry.may_act(network.peers().id(key));
-  };
-  for (int i = 0; i < 600; ++i) {
-    network.run_for(std::chrono::milliseconds(100));
-    for (const PeerRef one : {a, b}) EXPECT_FALSE(acts(a, one) && acts(b, one)) << i;
-  }
-  EXPECT_FALSE(network.node(a).pastry->leaf_set().contains(b));
-  EXPECT_TRUE(acts(a, a));
-  EXPECT_TRUE(acts(b, b));
-  network.node(a).pastry->route(network.peers().id(b), body());
-  network.run_for(std::chrono::seconds(1));
-  EXPECT_EQ(network.node(b).seen.delivered.size(), 1u);
-  network.censor = nullptr;
-  EXPECT_TRUE(
-      network.run_until([&] { return network.leaf_sets_exact(); }, std::chrono::minutes(3)));
-}
-
 TEST(Pastry, APeerThatShouldBeALeafBecomesOneByWhateverItSays) {
   TestNetwork network{Config{}, 10};
   network.grow(20);
