@@ -3,10 +3,10 @@
 // Remembers which are broken; of very many, the oldest are forgotten. Not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <unordered_set>
+#include <vector>
 
 namespace canopy::scribe {
 
@@ -16,18 +16,17 @@ class PublishChains {
 
   // 0 is no chain.
   void break_at(std::uint64_t chain) {
-    if (chain == 0 || !broken_.insert(chain).second) return;
-    order_.push_back(chain);
-    if (order_.size() <= broken_max) return;
-    broken_.erase(order_.front());
-    order_.pop_front();
+    if (chain == 0 || is_broken(chain)) return;
+    if (broken_.size() == broken_max) broken_.erase(broken_.begin());
+    broken_.push_back(chain);
   }
 
-  bool is_broken(std::uint64_t chain) const { return chain != 0 && broken_.contains(chain); }
+  bool is_broken(std::uint64_t chain) const {
+    return std::ranges::find(broken_, chain) != broken_.end();
+  }
 
  private:
-  std::unordered_set<std::uint64_t> broken_;
-  std::deque<std::uint64_t> order_;
+  std::vector<std::uint64_t> broken_;  // seldom any
 };
 
 }  // namespace canopy::scribe

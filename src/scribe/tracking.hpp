@@ -40,7 +40,7 @@ namespace canopy::scribe {
 inline std::uint32_t time_below(const Config& config, std::uint32_t within_ms) {
   using std::chrono::milliseconds;
   const auto longest = std::chrono::duration_cast<milliseconds>(config.child_expiry);
-  const auto step = std::chrono::duration_cast<milliseconds>(config.request_retry_interval / 4);
+  const auto step = std::chrono::duration_cast<milliseconds>(config.request_retry_interval / 8);
   const auto within = std::min<std::int64_t>(within_ms, longest.count());
   const auto less = std::min<std::int64_t>(within / 8, step.count());
   return static_cast<std::uint32_t>(std::max<std::int64_t>(within - less, 1));

@@ -10,8 +10,6 @@ BIN = pathlib.Path(os.environ["CANOPY_BIN_DIR"])
 SANITIZED = bool(os.environ.get("CANOPY_SANITIZE"))
 SEEDS = "1..20" if SANITIZED else "1..200"
 PLANTED_SEEDS = "1..500"
-NEVER_REACHED_YET = {"roots: a search finds a closer root",
-                     "trees: a parent turns out to be a descendant"}
 
 
 def fuzz(*arguments, planted_bug=None):
@@ -29,14 +27,6 @@ class Fuzz(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertNotIn("failed_seed", json.loads(result.stdout))
 
-    @unittest.skipIf(SANITIZED, "takes all the seeds")
-    def test_every_rare_branch_is_reached(self):
-        result = fuzz("--seeds", SEEDS, "--hard", "--rare")
-        never = {line.split("never taken: ")[1] for line in result.stderr.splitlines()
-                 if "never taken: " in line}
-        self.assertNotIn("fails", result.stderr)
-        self.assertLessEqual(never, NEVER_REACHED_YET)
-
     def test_the_wire_format_changes_nothing(self):
         plain = fuzz("--seeds", "1..5", "--hashes")
         self.assertEqual(plain.returncode, 0, plain.stderr)
@@ -53,7 +43,6 @@ class Fuzz(unittest.TestCase):
                 "942",  # a publisher's next peer took it for the root, and itself for the next
                 "303",  # a newcomer acted beside one that hung and had never heard of it
                 "707",  # a forwarder that left, its Leave lost, and forgot whom it had lost
-                "1389",  # a tree so deep that its ends had no time to answer
                 "1580",  # a root whose predecessors had all died at once knew of no members
                 "79",  # two roots, of which one left the other's tree as if it were in another
         ):
