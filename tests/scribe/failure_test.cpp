@@ -264,51 +264,46 @@ TEST_P(FailureTest, ADepartingForwarderThatIsBehindLosesNothing) {
   expect_sound_within(5s);
 }
 
-TEST_P(FailureTest, ADepartingRootThatIsBehindLosesNothing) {
+class DepartingRootsTest : public FailureTest {
+ protected:
+  // Three, one after the other, each of which is behind with what has been published for
+  // so long.
+  void expect_nothing_lost_by_departures(Duration busy) {
+    const PeerRef publisher = outsider();
+    std::set<PeerRef> gone;
+    const std::vector<PeerRef> before = listeners();
+    for (int i = 0; i < 3; ++i) {
+      const PeerRef leaver = root();
+      gone.insert(leaver);
+      slow_down(leaver);
+      publish_for(busy, publisher, wire::AckMode::root);
+      net[leaver].peer->depart();
+      publish_for(1500ms, publisher, wire::AckMode::root);
+      EXPECT_TRUE(net[leaver].peer->departed());
+      net.kill(leaver);
+    }
+    net.run_for(3s);
+    for (const PeerRef member : before) {
+      if (!gone.contains(member)) expect_everything_at(member, 0, published);
+    }
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Seeds, DepartingRootsTest, testing::Values(1, 2, 3, 4, 5, 6));
+
+TEST_P(DepartingRootsTest, LoseNothingWhereTheyAreBehind) {
   grow(40);
-  const PeerRef publisher = outsider();
-  std::set<PeerRef> gone;
-  const std::vector<PeerRef> before = listeners();
-  for (int i = 0; i < 3; ++i) {
-    const PeerRef leaver = root();
-    gone.insert(leaver);
-    slow_down(leaver);
-    publish_for(500ms, publisher, wire::AckMode::root);
-    net[leaver].peer->depart();
-    publish_for(1500ms, publisher, wire::AckMode::root);
-    EXPECT_TRUE(net[leaver].peer->departed());
-    net.kill(leaver);
-  }
-  net.run_for(3s);
+  expect_nothing_lost_by_departures(500ms);
   expect_no_duplicates();
-  for (const PeerRef member : before) {
-    if (!gone.contains(member)) expect_everything_at(member, 0, published);
-  }
   expect_sound_within(5s);
 }
 
 // The next root remembers fewer messages than it has seen: what the old one still sends
 // is none of those that it may have forgotten.
-TEST_P(FailureTest, ADepartingRootOfABusyGroupLosesNothing) {
+TEST_P(DepartingRootsTest, LoseNothingWhereTheGroupIsBusy) {
   net.config.scribe.duplicate_window = net.config.scribe.tree_duplicate_window = 48;
   grow(40);
-  const PeerRef publisher = outsider();
-  std::set<PeerRef> gone;
-  const std::vector<PeerRef> before = listeners();
-  for (int i = 0; i < 3; ++i) {
-    const PeerRef leaver = root();
-    gone.insert(leaver);
-    slow_down(leaver);
-    publish_for(1500ms, publisher, wire::AckMode::root);
-    net[leaver].peer->depart();
-    publish_for(1500ms, publisher, wire::AckMode::root);
-    EXPECT_TRUE(net[leaver].peer->departed());
-    net.kill(leaver);
-  }
-  net.run_for(3s);
-  for (const PeerRef member : before) {
-    if (!gone.contains(member)) expect_everything_at(member, 0, published);
-  }
+  expect_nothing_lost_by_departures(1500ms);
 }
 
 // One message, and nothing after it that would show that it has come.
