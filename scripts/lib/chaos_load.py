@@ -1,6 +1,7 @@
 """Members and publishers of a disturbed cluster: processes of `canopy`, and what they tell when."""
 
 import collections
+import itertools
 import json
 import os
 import subprocess
@@ -61,6 +62,11 @@ class Session:
 
     def joined(self, group):
         return any(event.kind == "joined" for event in list(self.events[group]))
+
+    def since(self, begin, group):
+        """Its events from then on, the latest first."""
+        return itertools.takewhile(lambda event: event.at >= begin,
+                                   reversed(list(self.events[group])))
 
     def has_ended(self):
         if self.ended is None and self.process.poll() is not None:

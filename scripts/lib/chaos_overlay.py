@@ -223,7 +223,7 @@ class Chaos:
             lacking = [member.daemon.name for member in self.members
                        if member.live() is None or not any(
                            event.kind == "message" and event.data[2] == text
-                           for event in member.live().events[group][-20:])]
+                           for event in member.live().since(begin, group))]
             if not lacking or time.monotonic() > begin + LAST_S:
                 return lacking
             self.progress.show(f"{group}: the last message for {', '.join(lacking)}")

@@ -50,6 +50,20 @@ def places_of(events):
     return [event.data[1] for event in events if event.kind == "message" and event.data[1][0]]
 
 
+def around(events, place):
+    """What came on either side of the place, and the gaps told between the two."""
+    before, after, gaps = None, None, []
+    for event in events:
+        if event.kind == "gap":
+            gaps.append(f"{event.data['epoch']}/{event.data['first']}-{event.data['last'] or ''}")
+        elif event.kind == "message" and event.data[1][0]:
+            if event.data[1] > place:
+                after = event.data[1]
+                break
+            before, gaps = event.data[1], []
+    return f"(between {before} and {after}; told: {', '.join(gaps) or 'nothing'})"
+
+
 class Verdict:
     def __init__(self, sessions, publishers, groups, ordered, faults, span):
         self.sessions, self.publishers = sessions, publishers
@@ -129,7 +143,8 @@ class Verdict:
                 if not places[0] <= place <= upto or key in session.delivered[self.ordered]:
                     continue
                 if not any(covers(gap, following, place) for gap, following in gaps):
-                    untold.append(f"{session.daemon.name} lacks {place} of {at - self.begin:.1f} s")
+                    untold.append(f"{session.daemon.name} lacks {place} of {at - self.begin:.1f} s "
+                                  f"{around(events, place)}")
         self.breaks("acknowledged messages of the ordered group neither delivered nor told", untold)
 
     def check_duplicates(self):

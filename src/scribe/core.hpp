@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -124,6 +125,13 @@ struct Core {
   }
 
   void send(PeerRef to, wire::Message message) { pastry.send(to, std::move(message)); }
+
+  // Unknown, it is measured for whoever asks next.
+  std::optional<Duration> round_trip_to(PeerRef peer) {
+    const auto known = pastry.round_trip(peer);
+    if (!known && config.maintenance) pastry.measure(peer);
+    return known;
+  }
 
   // This process was stopped, since it did something last.
   void stalled() {

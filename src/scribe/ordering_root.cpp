@@ -35,9 +35,13 @@ std::uint64_t Ordering::begin_epoch(Group& group, const Id& id, std::uint64_t kn
   const PeerDescriptor& self = core_.env.peers()[core_.self];
   const std::uint64_t highest =
       std::max({known_epoch, stream.position().epoch, order.highest.epoch, closed.epoch});
-  const std::uint64_t epoch = epoch_above(highest, self.id, self.incarnation);
+  // Not where another order is known of: its messages would be passed over without a word.
+  const auto handed = closed && closed.epoch == highest
+                          ? epoch_after(highest, self.id, self.incarnation)
+                          : std::nullopt;
+  const std::uint64_t epoch =
+      handed ? *handed : epoch_above(highest, self.id, self.incarnation);
   std::vector<OrderStream::Step> steps;
-  const bool handed = closed && stream.position().epoch <= closed.epoch;
   if (!handed) {
     while (stream.hole()) stream.give_up(core_.now(), steps);
   }
@@ -46,7 +50,7 @@ std::uint64_t Ordering::begin_epoch(Group& group, const Id& id, std::uint64_t kn
   ++core_.counters.epochs_begun;
   if (!stream.started()) stream.start(handed ? closed : wire::Position{epoch, 0});
   if (stream.position().epoch < epoch) {
-    const wire::EpochStart start{id, epoch, handed ? closed : stream.position(), handed};
+    const wire::EpochStart start{id, epoch, handed ? closed : stream.position(), handed.has_value()};
     offer_own(stream, start, core_.now(), steps);
   }
   advance(group, steps, {});

@@ -221,18 +221,12 @@ wire::TreeReply Requests::place_in(const wire::TreeRequest& request) {
     reply.children = group->children.peers();
     reply.more_children = reply.children.size() > reply_children_max;
     reply.children.resize(std::min(reply.children.size(), reply_children_max));
-    if (group->parent()) reply.round_trip_us = distance_to(group->parent());
+    if (group->parent()) {
+      const auto round_trip = core_.round_trip_to(group->parent());
+      reply.round_trip_us = round_trip ? pastry::distance_of(*round_trip) : 0;
+    }
   }
   return reply;
-}
-
-// Unknown, it is measured for whoever looks next.
-std::uint32_t Requests::distance_to(PeerRef parent) {
-  if (const auto round_trip = core_.pastry.round_trip(parent)) {
-    return pastry::distance_of(*round_trip);
-  }
-  if (core_.config.maintenance) core_.pastry.measure(parent);
-  return 0;
 }
 
 // --- Answers ---

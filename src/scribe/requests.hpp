@@ -69,7 +69,6 @@ class Requests {
   void answer_create(PeerRef origin, const wire::GroupCreateReply& reply);
   bool may_look(const Group& group, const wire::TreeRequest& request);
   wire::TreeReply place_in(const wire::TreeRequest& request);
-  std::uint32_t distance_to(PeerRef parent);
 
   Core& core_;
   Roots& roots_;

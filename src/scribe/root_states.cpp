@@ -212,12 +212,10 @@ void Roots::lose_successor(PeerRef peer) {
   transfers_.cancel(peer);
   for (auto& [id, record] : registry_.records()) {
     if (!record.own || record.successor != peer) continue;
-    record.successor = {};
+    resume(id, record);
     if (core_.departing) {
       rare<"roots: the successor of one that departs is lost">();
       hand_over_or_drop(id, record);
-    } else {
-      resume(id, record);
     }
   }
   send_transfers();
@@ -239,7 +237,9 @@ void Roots::begin_handover(const Id& id, RootRecord& record, PeerRef closer) {
   Group* group = core_.find(id);
   CANOPY_ASSERT(group && group->serves_as_root());
   if (record.successor && record.successor != closer) {
+    // It may have begun: an order is handed over to one only.
     transfers_.cancel(record.successor, Purpose::handover, id);
+    resume(id, record);
   }
   group->hand_over();
   ordering_.freeze(*group);

@@ -192,8 +192,8 @@ void Roots::begin_rounds(Group& group, const RootRecord& record) {
   std::uint64_t epoch = record.state.epoch;
   if (record.state.mode != wire::GroupMode::ordered) {
     const PeerDescriptor& self = core_.env.peers()[core_.self];
-    epoch =
-        epoch_above(std::max(group.tracked.epoch, (epoch - 1) << 32), self.id, self.incarnation);
+    epoch = epoch_above(std::max(group.tracked.epoch, (epoch - 1) << epoch_count_shift), self.id,
+                        self.incarnation);
   }
   group.begin_rounds(epoch);
 }

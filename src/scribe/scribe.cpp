@@ -643,7 +643,8 @@ void Scribe::Parts::on(PeerRef from, wire::Publish& message) {
 void Scribe::Parts::on(PeerRef from, wire::Multicast& message) {
   message.asking.within_ms = core.left_of(message.asking.within_ms);
   if (message.tracking.within_ms != 0) {
-    message.tracking.within_ms = time_below(core.config, message.tracking.within_ms);
+    message.tracking.within_ms =
+        time_below(core.config, message.tracking.within_ms, core.round_trip_to(from));
   }
   if (!dissemination.acceptable(message.body)) {
     ++core.counters.limits_met;

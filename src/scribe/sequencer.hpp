@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "wire/scribe_messages.hpp"
 
@@ -38,10 +39,25 @@ class RootSequencer final : public Sequencer {
   wire::Position last_;
 };
 
-// The epoch above `highest` that this root begins: a counter in the upper half,
-// the root in the lower one: two roots, or two lives of one, that begin the same
-// counter begin different epochs.
+// An epoch is a number of four parts, the first of which counts most:
+//
+//   24 bits  how often a root has taken over, as far as the last that did so knew
+//   20 bits  that root's mark: whose order it is
+//   12 bits  how often the order has been handed over since
+//    8 bits  the mark of the root that has it now
+//
+// Two roots, or two lives of one, that take over at once begin different epochs.
+// And the epochs of one order, handed from root to root, have no other order's
+// between them: so who goes on from one to the next has missed nothing, whatever
+// the other side of a parted ring had meanwhile. That lies above them all.
+inline constexpr int epoch_count_shift = 40;
+
+// The first epoch of a new order, above `highest`.
 std::uint64_t epoch_above(std::uint64_t highest, const Id& root,
                           std::uint64_t incarnation) noexcept;
+// The next of the same order, handed over to this root; none if it has been handed
+// over 4,095 times.
+std::optional<std::uint64_t> epoch_after(std::uint64_t closed, const Id& root,
+                                         std::uint64_t incarnation) noexcept;
 
 }  // namespace canopy::scribe

@@ -35,14 +35,18 @@
 namespace canopy::scribe {
 
 // Of the time that whoever asks has, the part that is left for those below, so that their
-// answers come before it is over: a step's round trip less, and of little time an eighth, as
-// trees may be deep. Nobody waits for longer than lost children are remembered.
-inline std::uint32_t time_below(const Config& config, std::uint32_t within_ms) {
+// answers come before it is over: twice the step's round trip less, if that is known, for links
+// that are slower just now; of little time an eighth, as trees may be deep. Nobody waits for
+// longer than lost children are remembered.
+inline std::uint32_t time_below(const Config& config, std::uint32_t within_ms,
+                                std::optional<Duration> round_trip = std::nullopt) {
   using std::chrono::milliseconds;
   const auto longest = std::chrono::duration_cast<milliseconds>(config.child_expiry);
-  const auto step = std::chrono::duration_cast<milliseconds>(config.request_retry_interval / 8);
+  Duration step = config.request_retry_interval / 8;
+  if (round_trip) step = std::min<Duration>(step, 2 * *round_trip + milliseconds(10));
   const auto within = std::min<std::int64_t>(within_ms, longest.count());
-  const auto less = std::min<std::int64_t>(within / 8, step.count());
+  const auto less =
+      std::min<std::int64_t>(within / 8, std::chrono::duration_cast<milliseconds>(step).count());
   return static_cast<std::uint32_t>(std::max<std::int64_t>(within - less, 1));
 }
 

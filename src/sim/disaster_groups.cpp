@@ -20,6 +20,10 @@ wire::GroupName DisasterGroups::name(std::size_t group) const {
   return {fmt::format("group-{}", group), "disaster"};
 }
 
+Id DisasterGroups::id(std::size_t group) const {
+  return scribe::group_id(name(group), simulation_.overlay_config().pastry.id_bits);
+}
+
 OrderChecker::Member DisasterGroups::member(NodeIndex node) const {
   return {node, simulation_.peers()[simulation_.ref(node)].incarnation};
 }
@@ -61,8 +65,8 @@ void DisasterGroups::publish(std::size_t messages) {
     if (node == no_node) continue;
     auto& scribe = simulation_.peer(node).scribe();
     scribe.publish(name(group), wire::AckMode::root, Buffer::copy_of("news"),
-                   [this](const scribe::PublishOutcome& outcome) {
-                     if (outcome.error) order_.publish_failed(outcome.id);
+                   [this, group](const scribe::PublishOutcome& outcome) {
+                     order_.published(id(group), outcome);
                    });
     scribe.flush();
   }
@@ -75,7 +79,7 @@ void DisasterGroups::publish_last() {
     auto& scribe = simulation_.peer(node).scribe();
     scribe.publish(name(group), wire::AckMode::root, Buffer::copy_of("last"),
                    [this, group](const scribe::PublishOutcome& outcome) {
-                     if (outcome.error) order_.publish_failed(outcome.id);
+                     order_.published(id(group), outcome);
                      last_[outcome.id] = group;
                    });
     scribe.flush();
@@ -101,9 +105,8 @@ DisasterGroups::Reach DisasterGroups::reach() const {
 }
 
 bool DisasterGroups::all_reached(const RingOrder& ring) const {
-  const unsigned id_bits = simulation_.overlay_config().pastry.id_bits;
   for (std::size_t group = 0; group < members_.size(); ++group) {
-    if (!reached(ring, scribe::group_id(name(group), id_bits), members_[group])) return false;
+    if (!reached(ring, id(group), members_[group])) return false;
   }
   return true;
 }

@@ -58,6 +58,7 @@ class DisasterGroups final : public Observer {
 
  private:
   wire::GroupName name(std::size_t group) const;
+  Id id(std::size_t group) const;
   OrderChecker::Member member(NodeIndex node) const;
   NodeIndex some_member(std::size_t group);
   bool reached(const RingOrder& ring, const Id& group, const std::vector<NodeIndex>& members) const;

@@ -404,8 +404,8 @@ void FuzzRunner::publish(NodeIndex node, std::uint32_t group) {
   }
   simulation_->peer(node).scribe().publish(group_name(group), wire::AckMode::root,
                                            Buffer::copy_of("news"),
-                                           [this](const scribe::PublishOutcome& outcome) {
-                                             if (outcome.error) order_.publish_failed(outcome.id);
+                                           [this, group](const scribe::PublishOutcome& outcome) {
+                                             order_.published(group_id(group), outcome);
                                            },
                                            {.key = access_->key_of(node)});
 }
@@ -420,9 +420,8 @@ void FuzzRunner::publish_tracked(NodeIndex node, std::uint32_t group, const std:
        told = std::move(told)](const scribe::PublishOutcome& outcome) {
         const bool told_of_all =
             !parted && !has_two_roots(id) && simulation_->now() >= parted_until_;
-        if (outcome.error) {
-          order_.publish_failed(outcome.id);
-        } else if (told_of_all && simulation_->now() >= forgetful_until_) {
+        order_.published(id, outcome);
+        if (!outcome.error && told_of_all && simulation_->now() >= forgetful_until_) {
           track_.answered(before, id, outcome.id, outcome.reach);
           for (std::string& finding : track_.take_findings()) find(std::move(finding));
         }

@@ -1,7 +1,5 @@
 #include "sim/order_checker.hpp"
 
-#include <limits>
-
 #include <fmt/format.h>
 
 namespace canopy::sim {
@@ -24,14 +22,24 @@ void OrderChecker::find(const Member& member, const Id& group, const wire::Posit
 }
 
 void OrderChecker::seen(const wire::Multicast& multicast) {
-  if (multicast.epoch == 0) return;
-  const wire::Position position{multicast.epoch, multicast.sequence};
-  first_places_.try_emplace(multicast.id, First{position, places_.size()});
-  const auto [place, fresh] = places_.try_emplace({multicast.group, position}, multicast.id);
-  if (fresh && parted_) parted_places_.insert(place->first);
-  if (!fresh && place->second != multicast.id) {
-    find({}, multicast.group, position, "two messages have the position");
+  place(multicast.group, multicast.id, {multicast.epoch, multicast.sequence});
+}
+
+void OrderChecker::published(const Id& group, const scribe::PublishOutcome& outcome) {
+  if (outcome.error) {
+    publish_failed(outcome.id);
+  } else {
+    place(group, outcome.id, {outcome.epoch, outcome.sequence});
   }
+}
+
+void OrderChecker::place(const Id& group, const wire::MessageId& id,
+                         const wire::Position& position) {
+  if (position.epoch == 0) return;
+  first_places_.try_emplace(id, First{position, places_.size()});
+  const auto [place, fresh] = places_.try_emplace({group, position}, id);
+  if (fresh && parted_) parted_places_.insert(place->first);
+  if (!fresh && place->second != id) find({}, group, position, "two messages have the position");
 }
 
 OrderChecker::Progress& OrderChecker::progress_of(const Member& member, const Id& group) {
@@ -79,15 +87,7 @@ void OrderChecker::gap(const Member& member, const Id& group, const scribe::Miss
 void OrderChecker::advance(Progress& progress, const Member& member, const Id& group,
                            const wire::Position& to) {
   if (progress.last && !progress.open_ended && to > *progress.last) {
-    wire::Position next = *progress.last;
-    ++next.sequence;
-    if (next.epoch != to.epoch) {
-      passed_over_.push_back({member, group, next, progress.begun, true});
-      next = {to.epoch, 1};
-    }
-    for (; next <= to; ++next.sequence) {
-      passed_over_.push_back({member, group, next, progress.begun, false});
-    }
+    passed_over_.push_back({member, group, *progress.last, to, progress.begun});
     progress.last = to;
   }
   progress.open_ended = false;
@@ -111,11 +111,8 @@ bool OrderChecker::had(const PassedOver& passed, const wire::MessageId& id) cons
 Findings OrderChecker::judge() const {
   Findings findings = findings_;
   for (const PassedOver& passed : passed_over_) {
-    const Place first{passed.group, passed.position};
-    Place last = first;
-    if (passed.to_the_end) last.second.sequence = std::numeric_limits<std::uint64_t>::max();
-    const auto end = places_.upper_bound(last);
-    for (auto place = places_.lower_bound(first); place != end; ++place) {
+    const auto end = places_.upper_bound({passed.group, passed.to});
+    for (auto place = places_.upper_bound({passed.group, passed.after}); place != end; ++place) {
       const First& earliest = first_places_.at(place->second);
       const bool before =
           earliest.places < passed.begun && earliest.position != place->first.second;

@@ -1,9 +1,9 @@
 // What ordered groups promise, checked from outside: by what members are told,
 // and by the positions that messages have on the wire.
 //
-// At every member positions only grow; whatever is missing between two of them,
-// or at the end of an epoch, was told as a gap, or is a message that the member
-// has had before, or that had its first place before the member began; no message comes twice; no
+// At every member positions only grow; whatever has a place between two of them,
+// in whosever epoch, was told as a gap, or is a message that the member has had
+// before, or that had its first place before the member began; no message comes twice; no
 // position has two messages; and what one publisher sent comes in its order, unless its publish had
 // failed, or another root gave it its place while the ring was parted.
 #pragma once
@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "scribe/operations.hpp"
 #include "scribe/order_item.hpp"
 #include "sim/checkers.hpp"
 
@@ -31,6 +32,8 @@ class OrderChecker {
   void gap(const Member& member, const Id& group, const scribe::Missed& missed);
   // The membership is over: another one begins anywhere in the order.
   void left(const Member& member, const Id& group);
+  // What the publisher was told.
+  void published(const Id& group, const scribe::PublishOutcome& outcome);
   // The publisher was told so, or will never know: it may come late.
   void publish_failed(const wire::MessageId& id) { failed_.insert(id); }
 
@@ -51,13 +54,13 @@ class OrderChecker {
     std::set<wire::MessageId> received;
     std::map<std::pair<Id, std::uint64_t>, std::uint64_t> latest_of;  // by publisher
   };
-  // Passed over without a word; fine if the member has had the message.
+  // Passed over without a word; fine if the member has had what has its place there.
   struct PassedOver {
     Member member;
     Id group;
-    wire::Position position;
+    wire::Position after;
+    wire::Position to;
     std::size_t begun = 0;
-    bool to_the_end = false;  // this and all that follow in its epoch
   };
   struct First {
     wire::Position position;
@@ -66,6 +69,7 @@ class OrderChecker {
   using Place = std::pair<Id, wire::Position>;  // group
 
   void advance(Progress& progress, const Member& member, const Id& group, const wire::Position& to);
+  void place(const Id& group, const wire::MessageId& id, const wire::Position& position);
   Progress& progress_of(const Member& member, const Id& group);
   bool had(const PassedOver& passed, const wire::MessageId& id) const;
   void find(const Member& member, const Id& group, const wire::Position& position,

@@ -70,6 +70,41 @@ class OrderingTest : public TreeTest {
     return sum;
   }
 
+  // Every other peer is cut off from the rest, for so long that each side has a root.
+  void part() {
+    for (std::size_t i = 0; i < refs.size(); i += 2) others.insert(refs[i]);
+    net.lost = [this](PeerRef from, PeerRef to, const wire::Message&) {
+      return others.contains(from) != others.contains(to);
+    };
+    net.run_for(20s);
+    ASSERT_GE(net.roots(group).size(), 2U);
+  }
+
+  // Alive and of this side, but not its root.
+  PeerRef someone(bool of_others) {
+    const std::vector<PeerRef> roots = net.roots(group);
+    for (const PeerRef ref : refs) {
+      if (!net[ref].alive || others.contains(ref) != of_others) continue;
+      if (std::ranges::find(roots, ref) == roots.end()) return ref;
+    }
+    ADD_FAILURE() << "nobody is left";
+    return refs.front();
+  }
+
+  // A gap without a known end goes up to what was delivered next.
+  static bool told_to_miss(const Box& box, const wire::Position& position) {
+    return std::ranges::any_of(box.gaps, [&](const Missed& missed) {
+      const wire::Position first{missed.epoch, missed.first};
+      if (position < first) return false;
+      if (missed.last != 0) return position <= wire::Position{missed.epoch, missed.last};
+      return std::ranges::none_of(box.delivered, [&](const Delivered& message) {
+        return first <= message.position && message.position <= position;
+      });
+    });
+  }
+
+  std::set<PeerRef> others;  // who is cut off from the rest
+
   static bool is_item(const wire::Message& message) {
     return std::holds_alternative<wire::Multicast>(message);
   }
@@ -340,18 +375,12 @@ TEST_P(OrderingTest, ARootThatWakesAndServesAgainMakesMembersWaitForNoSecond) {
 
 TEST_P(OrderingTest, OfTwoOrdersThatBecomeOneIsToldWhereEachHasEnded) {
   grow(30);
-  std::set<PeerRef> second;
-  for (std::size_t i = 0; i < refs.size(); i += 2) second.insert(refs[i]);
-  net.lost = [&second](PeerRef from, PeerRef to, const wire::Message&) {
-    return second.contains(from) != second.contains(to);
-  };
-  net.run_for(20s);
+  part();
   for (int i = 0; i < 20; ++i) {
     net.shout(refs[0], prices, "one " + std::to_string(i), wire::AckMode::root);
     net.shout(refs[1], prices, "other " + std::to_string(i), wire::AckMode::root);
     net.run_for(200ms);
   }
-  ASSERT_GE(net.roots(group).size(), 2U);
   net.lost = nullptr;
   EXPECT_TRUE(net.run_until([&] { return net.roots(group).size() == 1; }, 600s));
   std::uint64_t merged = 0;
@@ -363,6 +392,47 @@ TEST_P(OrderingTest, OfTwoOrdersThatBecomeOneIsToldWhereEachHasEnded) {
   EXPECT_GE(merged, 1U);
   ASSERT_FALSE(told.empty());
   for (const std::string& text : told) EXPECT_EQ(text.find("one order"), 0U) << text;
+}
+
+// Both sides of a parted ring publish, and the order of the one that has kept the old root
+// is handed on and on: its members may not pass over what the other side acknowledged.
+TEST_P(OrderingTest, WhatWasAcknowledgedInAnotherOrderIsTold) {
+  grow(30);
+  part();
+  const PeerRef kept = root();
+  std::map<wire::Position, std::string> acknowledged;
+  const auto publish = [&](const std::string& text) {
+    for (const bool side : {false, true}) {
+      const PeerRef publisher = someone(side);
+      const std::string message = text + (side ? " of the others" : " of the first");
+      const PublishOutcome outcome = net.publish(publisher, prices, message);
+      if (!outcome.error) acknowledged[{outcome.epoch, outcome.sequence}] = message;
+    }
+  };
+  publish("early");
+  ASSERT_EQ(acknowledged.size(), 2u);
+  for (PeerRef old = kept; const int round : {1, 2}) {
+    net[old].peer->depart();
+    net.run_for(3s);
+    net.kill(old);
+    publish("after handover " + std::to_string(round));
+    for (const PeerRef other : net.roots(group)) {
+      if (others.contains(other) == others.contains(kept)) old = other;
+    }
+  }
+  net.lost = nullptr;
+  EXPECT_TRUE(net.run_until([&] { return net.roots(group).size() == 1; }, 600s));
+  net.publish(someone(true), prices, "united");
+  net.run_for(30s);
+  for (const PeerRef member : living_members()) {
+    const Box& box = net[member];
+    EXPECT_EQ(box.count("united"), 1u) << net.table()[member].name;
+    for (const auto& [position, text] : acknowledged) {
+      EXPECT_TRUE(box.count(text) == 1 || told_to_miss(box, position))
+          << text << " at " << net.table()[member].name;
+    }
+  }
+  expect_one_order();
 }
 
 TEST_P(OrderingTest, ARootThatDiesBeginsANewEpochAndTellsAGap) {

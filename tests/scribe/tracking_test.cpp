@@ -259,6 +259,13 @@ TEST(TimeBelow, LeavesSomeInDeepTreesToo) {
   EXPECT_LT(time_below(config, 1'000'000), 60'000u);
 }
 
+TEST(TimeBelow, AKnownRoundTripCostsTwice) {
+  const Config config;
+  EXPECT_EQ(time_below(config, 10'000, 20ms), 9'950u);
+  EXPECT_EQ(time_below(config, 10'000, 1h), time_below(config, 10'000));
+  EXPECT_EQ(time_below(config, 80, 20ms), 70u);
+}
+
 // It says later that it is not in the tree, and does not know any more whom it has lost.
 TEST_P(TrackingTest, WhoseLeaveIsLostIsMissedForThoseItCouldNotReach) {
   grow(40);

@@ -64,6 +64,35 @@ TEST_F(OrderCheckerTest, FindsTheEndOfAnEpochThatIsMissing) {
   EXPECT_TRUE(finds("told to miss 1/2")) << finding();
 }
 
+TEST_F(OrderCheckerTest, FindsAnotherOrdersMessagesThatArePassedOver) {
+  give(ann, 1, 1, 1);
+  give(bob, 1, 1, 1);
+  give(ann, 2, 1, 2);
+  give(bob, 3, 1, 3);
+  EXPECT_TRUE(finds("node 2 of group")) << finding();
+  EXPECT_TRUE(finds("neither given nor told to miss 2/1")) << finding();
+}
+
+TEST_F(OrderCheckerTest, FindsWhatOnlyThePublisherKnowsOf) {
+  give(ann, 1, 1, 1);
+  scribe::PublishOutcome outcome;
+  outcome.id = at(2, 1, 2).id;
+  outcome.epoch = 2;
+  outcome.sequence = 1;
+  checker.published(checked_group, outcome);
+  give(ann, 3, 1, 3);
+  EXPECT_TRUE(finds("neither given nor told to miss 2/1")) << finding();
+}
+
+TEST_F(OrderCheckerTest, AGapWithoutAnEndCoversOtherOrders) {
+  give(ann, 1, 1, 1);
+  give(bob, 1, 1, 1);
+  give(ann, 2, 1, 2);
+  tell(bob, 1, 2, 0);
+  give(bob, 3, 1, 3);
+  EXPECT_EQ(finding(), "");
+}
+
 TEST_F(OrderCheckerTest, AGapExplainsWhatIsMissing) {
   for (std::uint64_t n = 1; n <= 5; ++n) give(ann, 1, n, n);
   give(bob, 1, 1, 1);
