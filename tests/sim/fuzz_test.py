@@ -50,6 +50,14 @@ class Fuzz(unittest.TestCase):
             result = fuzz("--seeds", seed)
             self.assertEqual(result.returncode, 0, result.stderr)
 
+    def test_so_does_a_hard_one(self):
+        for seed in (
+                "6",  # what one side of a parted ring acknowledged the other passed over untold
+                "26",
+        ):
+            result = fuzz("--hard", "--seeds", seed)
+            self.assertEqual(result.returncode, 0, result.stderr)
+
     def test_bad_seeds_are_refused_with_a_hint(self):
         for seeds in ("a..b", "9..1", "1..", "-1..2"):
             result = fuzz("--seeds=" + seeds)
