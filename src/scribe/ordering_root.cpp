@@ -39,8 +39,7 @@ std::uint64_t Ordering::begin_epoch(Group& group, const Id& id, std::uint64_t kn
   const auto handed = closed && closed.epoch == highest
                           ? epoch_after(highest, self.id, self.incarnation)
                           : std::nullopt;
-  const std::uint64_t epoch =
-      handed ? *handed : epoch_above(highest, self.id, self.incarnation);
+  const std::uint64_t epoch = handed ? *handed : epoch_above(highest, self.id, self.incarnation);
   std::vector<OrderStream::Step> steps;
   if (!handed) {
     while (stream.hole()) stream.give_up(core_.now(), steps);
@@ -50,7 +49,8 @@ std::uint64_t Ordering::begin_epoch(Group& group, const Id& id, std::uint64_t kn
   ++core_.counters.epochs_begun;
   if (!stream.started()) stream.start(handed ? closed : wire::Position{epoch, 0});
   if (stream.position().epoch < epoch) {
-    const wire::EpochStart start{id, epoch, handed ? closed : stream.position(), handed.has_value()};
+    const wire::EpochStart start{id, epoch, handed ? closed : stream.position(),
+                                 handed.has_value()};
     offer_own(stream, start, core_.now(), steps);
   }
   advance(group, steps, {});

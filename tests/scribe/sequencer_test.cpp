@@ -32,7 +32,8 @@ TEST(EpochAfter, LiesBelowWhateverAnotherRootBeginsMeanwhile) {
   Random random(2);
   for (int i = 0; i < 1000; ++i) {
     const auto any_root = [&] { return Id::hash_of(std::to_string(random.next())); };
-    const std::uint64_t parted = epoch_above(random.next() >> (30 + random.below(34)), any_root(), 1);
+    const std::uint64_t parted =
+        epoch_above(random.next() >> (30 + random.below(34)), any_root(), 1);
     const std::uint64_t other = epoch_above(parted, any_root(), 1);
     std::uint64_t own = parted;
     for (int handover = 0; handover < 20; ++handover) {
