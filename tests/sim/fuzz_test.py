@@ -45,7 +45,7 @@ class Fuzz(unittest.TestCase):
                 "707",  # a forwarder that left, its Leave lost, and forgot whom it had lost
                 "1580",  # a root whose predecessors had all died at once knew of no members
                 "79",  # two roots, of which one left the other's tree as if it were in another
-                "1389",  # a tracked publish down a deep tree: each level took more time than it needed
+                "1389",  # a tracked publish down a deep tree: each level took too much of its time
         ):
             result = fuzz("--seeds", seed)
             self.assertEqual(result.returncode, 0, result.stderr)
