@@ -21,6 +21,11 @@ Duration remembered(std::uint32_t within_ms) {
   return std::chrono::milliseconds(std::uint64_t{within_ms} + within_ms / 7 + 1000);
 }
 
+// That may have passed here.
+wire::Position latest_round(const Group& group) {
+  return group.order ? group.order->stream.position() : group.tracked;
+}
+
 wire::Reach only_missing(PeerRef peer) {
   wire::Reach reach;
   miss(reach, peer);
@@ -221,6 +226,12 @@ void Tracking::on_ack(PeerRef from, const wire::MulticastAck& ack) {
 
 // --- Lost subtrees ---
 
+// Rounds that are under way have passed it, though it may have been missing elsewhere
+// then: what it was inherited for still counts.
+void Tracking::child_taken(Group& group, PeerRef child) {
+  if (group.lost) group.lost->bound(child, latest_round(group));
+}
+
 void Tracking::child_lost(Group& group, const Id& id, PeerRef child) {
   lost_of(group).expire(core_.now());
   if (planted_bug != PlantedBug::lost_forgotten) lost_of(group).lost(child, expiry());
@@ -262,9 +273,8 @@ void Tracking::inherit(Group& group, const std::vector<wire::LostSubtree>& left)
   LostSubtrees& lost = lost_of(group);
   lost.expire(now);
   lost.inherit(left, now, expiry());
-  const wire::Position latest = group.order ? group.order->stream.position() : group.tracked;
   for (const Child& child : group.children) {
-    if (child.answered_for) lost.bound(child.peer, latest);
+    if (child.answered_for) child_taken(group, child.peer);
   }
 }
 

@@ -74,6 +74,8 @@ class Tracking {
   void on_request(PeerRef from, const wire::AckRequest& request);
 
   // --- For Tree: subtrees that are lost, moved, settled ---
+  // Its parent now, which answers for it after the latest round.
+  void child_taken(Group& group, PeerRef child);
   void child_lost(Group& group, const Id& id, PeerRef child);
   void child_left(Group& group, PeerRef child, const wire::Leave& leave);
   // After child_lost of all groups that it is a child in.

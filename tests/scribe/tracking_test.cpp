@@ -433,6 +433,39 @@ TEST_P(TrackingTest, AForwarderThatDepartsInGoodOrderIsNotMissed) {
   for (const auto& tracked : all) EXPECT_TRUE(tracked->answered);
 }
 
+// Its parent leaves and says that it has lost it, while the message is on its way.
+TEST_P(TrackingTest, AChildThatIsTakenLaterHasMissedWhatIsUnderWay) {
+  grow(40);
+  const PeerRef leaver = forwarder();
+  const PeerRef above = view(leaver).parent;
+  const PeerRef child = view(leaver).children.front();
+  wire::MulticastAck stranger{.group = group, .state = wire::TrackState::stranger};
+  net.lost = [&](PeerRef from, PeerRef to, const wire::Message& message) {
+    const auto* multicast = std::get_if<wire::Multicast>(&message);
+    if (multicast && to == leaver) {
+      stranger.id = multicast->id;
+      stranger.round = round_of(*multicast);
+    }
+    return (multicast && (to == leaver || to == child)) || (from == above && to == child);
+  };
+  Tracked& tracked = track(outsider());
+  net.run_for(100ms);
+  const auto sent = [&](PeerRef from, const wire::Message& message) {
+    net[above].peer->receive(from, message);
+  };
+  sent(leaver, wire::Leave{.group = group, .nonce = 1000, .lost = {{child, every_round, 60'000}}});
+  sent(child, wire::GroupJoin{.group = group,
+                              .name = prices,
+                              .child = child,
+                              .nonce = 1000,
+                              .position = view(child).position,
+                              .claim = wire::Claim::member});
+  sent(leaver, stranger);
+  ASSERT_TRUE(std::ranges::count(view(above).children, child) == 1);
+  EXPECT_TRUE(net.run_until([&] { return tracked.answered; }, 1s));
+  EXPECT_EQ(tracked.outcome.reach.unreachable, wire::Peers{child});
+}
+
 // As an old root that was its successor's child for a moment: what it was sent meanwhile it
 // has never read.
 TEST_P(TrackingTest, AChildThatLeavesAndDepartsIsNotWaitedFor) {
