@@ -450,7 +450,7 @@ void Dissemination::serve_allowed(const wire::Publish& publish, Way way) {
     if (asks) {
       message.tracking = {time_below(core_.config, publish.within_ms),
                           tracking_.next_round(*group)};
-      tracking_.begin(*group, message, {}, true);
+      tracking_.begin(*group, message, {}, true, group->member);
     }
     spread(message, *group, {}, fresh);
   }
@@ -554,9 +554,10 @@ void Dissemination::on_multicast(PeerRef from, const wire::Multicast& message) {
     return;
   }
   core_.neighbors.heard_from_parent(from, core_.now());
-  // What a former parent sends late may be here already, and forgotten.
+  // What a former parent sends late may have been here already, and is forgotten.
   const bool forgotten = group->in_tree() && from != group->parent() &&
-                         group->seen_since_attached() >= window_of(*group);
+                         group->seen_since_attached() >= window_of(*group) &&
+                         !group->has_seen(message.id);
   if (group->member && message.sequence != 0 && !forgotten) {
     note(*group, message.group, message.sequence);
   }
@@ -564,7 +565,11 @@ void Dissemination::on_multicast(PeerRef from, const wire::Multicast& message) {
   tree_.on_multicast(*group, message.group, from, fresh);
   if (!fresh) ++core_.counters.duplicates_dropped;
   const bool asks = tracked && !tracking_.repeated(from, message);
-  if (asks) tracking_.begin(*group, message, from, false);
+  if (forgotten) {
+    if (asks) tracking_.passed_by(from, message);
+    return;
+  }
+  if (asks) tracking_.begin(*group, message, from, false, group->member);
   if (fresh || asks) spread(message, *group, from, fresh);
 }
 
@@ -586,8 +591,8 @@ void Dissemination::tell_losses(Group& group, const Id& id) {
   if (oldest != never) loss_timers_.schedule(id, oldest + loss_patience());
 }
 
-// A later round goes the same way, but members have had the message.
-void Dissemination::spread(const wire::Multicast& message, const Group& group, PeerRef except,
+// A later round goes the same way; who was a member then has had the message.
+void Dissemination::spread(const wire::Multicast& message, Group& group, PeerRef except,
                            bool fresh) {
   for (const Child& child : group.children) {
     if (child.peer == except || !group.may_get(child)) continue;
@@ -596,7 +601,7 @@ void Dissemination::spread(const wire::Multicast& message, const Group& group, P
     core_.send(child.peer, message);
   }
   if (fresh) core_.passed(message);
-  if (group.member && fresh) {
+  if (fresh ? group.member : group.new_to_member(message.id)) {
     ++core_.counters.multicasts_delivered;
     core_.upcalls.multicast(message);
   }

@@ -51,7 +51,8 @@ LostSubtrees& Tracking::lost_of(Group& group) {
 
 // --- Rounds ---
 
-void Tracking::begin(Group& group, const wire::Multicast& message, PeerRef asker, bool own) {
+void Tracking::begin(Group& group, const wire::Multicast& message, PeerRef asker, bool own,
+                     bool has_it) {
   const MonoTime now = core_.now();
   const wire::Position round = round_of(message);
   if (message.epoch == 0) group.tracked = std::max(group.tracked, round);
@@ -59,7 +60,7 @@ void Tracking::begin(Group& group, const wire::Multicast& message, PeerRef asker
   if (!has_room_for(message.body)) {
     ++core_.counters.tracked_refused;
     wire::Reach reach = only_missing(core_.self);
-    reach.members = group.member ? 1 : 0;
+    reach.members = has_it ? 1 : 0;
     if (asker) answer(asker, message, wire::TrackState::done, reach);
     return;
   }
@@ -71,7 +72,7 @@ void Tracking::begin(Group& group, const wire::Multicast& message, PeerRef asker
                                          now + remembered(message.tracking.within_ms))
                             .first->second;
   begun.ask(asker);
-  begun.reach.members = group.member ? 1 : 0;
+  begun.reach.members = has_it ? 1 : 0;
   if (group.lost) group.lost->add_to(begun.lost, round, now);
   await_children(begun, group, asker);
   if (begun.awaited().empty()) return finish(begun);

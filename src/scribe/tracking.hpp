@@ -59,8 +59,8 @@ class Tracking {
 
   // --- Multicasts that are tracked ---
   // It has come from the asker, or starts here, and goes on to all children but
-  // the asker.
-  void begin(Group& group, const wire::Multicast& message, PeerRef asker, bool own);
+  // the asker. `has_it`: this node's member.
+  void begin(Group& group, const wire::Multicast& message, PeerRef asker, bool own, bool has_it);
   // Whether this node has had it in this round; the sender is answered then.
   bool repeated(PeerRef from, const wire::Multicast& message);
   // From a peer that is not the parent: this node does not pass it on.

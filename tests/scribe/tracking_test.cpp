@@ -466,6 +466,39 @@ TEST_P(TrackingTest, AChildThatIsTakenLaterHasMissedWhatIsUnderWay) {
   EXPECT_EQ(tracked.outcome.reach.unreachable, wire::Peers{child});
 }
 
+// A later root sends the message once more; in an ordered group, to a second place.
+TEST_P(TrackingTest, WhoWasNoMemberWhenItCameIsNotCountedUnlessItIsGivenIt) {
+  grow(40);
+  const PeerRef relay = net.forwarders(group).front();
+  wire::Position place = view(relay).position;
+  const bool ordered = static_cast<bool>(place);
+  std::uint64_t told = 0;
+  net.lost = [&](PeerRef from, PeerRef, const wire::Message& message) {
+    const auto* ack = std::get_if<wire::MulticastAck>(&message);
+    if (ack && from == relay && ack->state == wire::TrackState::done) told = ack->reach.members;
+    return false;
+  };
+  const auto send = [&](std::uint64_t round) {
+    wire::Multicast message{.group = group, .id = {Id::hash_of("again"), 1, 1}};
+    message.body = Buffer::copy_of("again");
+    message.tracking = {1000, {1, round}};
+    if (ordered) {
+      message.epoch = place.epoch;
+      message.sequence = ++place.sequence;
+    }
+    net[relay].peer->receive(view(relay).parent, message);
+    net.run_for(200ms);
+    EXPECT_EQ(told, having("again"));
+  };
+  send(1);
+  EXPECT_EQ(net[relay].count("again"), 0u);
+  join(relay);
+  send(2);
+  EXPECT_EQ(net[relay].count("again"), ordered ? 0u : 1u);
+  send(3);
+  EXPECT_EQ(net[relay].count("again"), ordered ? 0u : 1u);
+}
+
 // As an old root that was its successor's child for a moment: what it was sent meanwhile it
 // has never read.
 TEST_P(TrackingTest, AChildThatLeavesAndDepartsIsNotWaitedFor) {
