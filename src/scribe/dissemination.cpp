@@ -430,8 +430,11 @@ void Dissemination::serve_allowed(const wire::Publish& publish, Way way) {
     untracked.ack = wire::AckMode::root;
     return serve_allowed(untracked, way);
   }
-  if (Ordering::serves(*group)) return ordering_.serve(*group, publish.group, publish);
   const bool handing_over = group->standing() == Standing::handing_over;
+  if (tracked && !handing_over && !Ordering::serves(*group) && Tracking::overtaken(*group)) {
+    roots_.renew_epoch(publish.group);
+  }
+  if (Ordering::serves(*group)) return ordering_.serve(*group, publish.group, publish);
   const bool fresh = group->first_sight(publish.id, window_of(*group));
   if (!fresh) ++core_.counters.duplicates_dropped;
   const bool asks = tracked && !handing_over;
@@ -449,7 +452,7 @@ void Dissemination::serve_allowed(const wire::Publish& publish, Way way) {
     message.asking = asking_of(publish);
     if (asks) {
       message.tracking = {time_below(core_.config, publish.within_ms),
-                          tracking_.next_round(*group)};
+                          Tracking::next_round(*group)};
       tracking_.begin(*group, message, {}, true, group->member);
     }
     spread(message, *group, {}, fresh);

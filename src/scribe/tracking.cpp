@@ -5,9 +5,9 @@
 #include <memory>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/rare.hpp"
 #include "scribe/planted_bug.hpp"
-#include "scribe/sequencer.hpp"
 
 namespace canopy::scribe {
 
@@ -141,8 +141,12 @@ void Tracking::ask_again(TrackedRound& round) {
 
 void Tracking::answer(PeerRef to, const wire::Multicast& message, wire::TrackState state,
                       wire::Reach reach) {
-  core_.send(to, wire::MulticastAck{message.group, message.id, round_of(message), state,
-                                    std::move(reach)});
+  wire::MulticastAck ack{message.group, message.id, round_of(message), state, std::move(reach)};
+  const Group* group = core_.find(message.group);
+  if (message.epoch == 0 && group && group->tracked.epoch > ack.round.epoch) {
+    ack.latest = group->tracked;
+  }
+  core_.send(to, std::move(ack));
 }
 
 void Tracking::answer(const TrackedRound& round, PeerRef asker) {
@@ -198,7 +202,7 @@ void Tracking::on_request(PeerRef from, const wire::AckRequest& request) {
 void Tracking::on_ack(PeerRef from, const wire::MulticastAck& ack) {
   TrackedRound* round = find(ack.id);
   if (!round || round->done() || round->round() != ack.round) return;
-  const Group* group = core_.find(ack.group);
+  Group* group = core_.find(ack.group);
   if (!round->awaits(from)) {
     rare<"tracking: an ack of one that is not waited for">();
     // It has become a child since, or was given up too early.
@@ -206,6 +210,7 @@ void Tracking::on_ack(PeerRef from, const wire::MulticastAck& ack) {
     if (round->count_once(from)) round->reach.members += ack.reach.members;
     return;
   }
+  if (group && !group->order) group->tracked = std::max(group->tracked, ack.latest);
   switch (ack.state) {
     case wire::TrackState::under_way: return round->has_it(from, true);
     case wire::TrackState::missing: return round->has_it(from, false);
@@ -288,10 +293,7 @@ void Tracking::root_lost(Group& group, PeerRef root, MonoTime until) {
 // --- At the root ---
 
 wire::Position Tracking::next_round(Group& group) {
-  if (group.issued_round.epoch < group.tracked.epoch) {
-    const PeerDescriptor& self = core_.env.peers()[core_.self];
-    group.begin_rounds(epoch_above(group.tracked.epoch, self.id, self.incarnation));
-  }
+  CANOPY_ASSERT(!overtaken(group));
   ++group.issued_round.sequence;
   return group.issued_round;
 }

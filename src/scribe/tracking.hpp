@@ -86,7 +86,12 @@ class Tracking {
 
   // --- At the root ---
   bool has_room_for(const Buffer& body) const noexcept { return room_.has_room_for(body.size()); }
-  wire::Position next_round(Group& group);
+  // Another root's later round is known of: a larger epoch has to begin, or whoever
+  // moves, and is answered for from that round on, would be missing in this root's.
+  static bool overtaken(const Group& group) {
+    return group.issued_round.epoch < group.tracked.epoch;
+  }
+  static wire::Position next_round(Group& group);
   bool is_own(const wire::MessageId& id) const;
   // The publisher waits for the result of a round of this node's own; here it is,
   // if there is one already.

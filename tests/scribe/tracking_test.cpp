@@ -499,6 +499,29 @@ TEST_P(TrackingTest, WhoWasNoMemberWhenItCameIsNotCountedUnlessItIsGivenIt) {
   EXPECT_EQ(net[relay].count("again"), ordered ? 0u : 1u);
 }
 
+// As of a root on the other side of a parted ring: what its tree has answered for lies
+// above all that this one says.
+TEST_P(TrackingTest, ARootBeginsAboveTheRoundsOfAnother) {
+  if (std::get<0>(GetParam()) == wire::GroupMode::ordered) return;  // rounds are positions
+  grow(30);
+  wire::Position latest;
+  net.lost = [&](PeerRef, PeerRef, const wire::Message& message) {
+    const auto* multicast = std::get_if<wire::Multicast>(&message);
+    if (multicast) latest = multicast->tracking.round;
+    return false;
+  };
+  publish(outsider());
+  const wire::Position other{latest.epoch << 4, 1};
+  const PeerRef deep = leaf();
+  net[deep].peer->receive(view(deep).parent, wire::Multicast{.group = group,
+                                                             .id = {Id::hash_of("other"), 1, 1},
+                                                             .tracking = {1000, other}});
+  expect_complete();
+  EXPECT_LT(latest, other);
+  expect_complete();
+  EXPECT_GT(latest, other);
+}
+
 // As an old root that was its successor's child for a moment: what it was sent meanwhile it
 // has never read.
 TEST_P(TrackingTest, AChildThatLeavesAndDepartsIsNotWaitedFor) {
