@@ -73,7 +73,7 @@ void Tracking::begin(Group& group, const wire::Multicast& message, PeerRef asker
                             .first->second;
   begun.ask(asker);
   begun.reach.members = has_it ? 1 : 0;
-  if (group.lost) group.lost->add_to(begun.lost, round, now);
+  note_lost(begun, group);
   await_children(begun, group, asker);
   if (begun.awaited().empty()) return finish(begun);
   begun.pause = core_.config.heartbeat_interval / ack_again_share;
@@ -99,14 +99,19 @@ void Tracking::settle(TrackedRound& round) {
   if (!round.done() && round.awaited().empty()) finish(round);
 }
 
+void Tracking::note_lost(TrackedRound& round, const Group& group) {
+  if (!group.lost) return;
+  wire::Reach lost;
+  group.lost->add_to(lost, round.round(), core_.now());
+  round.note_lost(lost);
+}
+
 void Tracking::finish(TrackedRound& round) {
   const wire::Multicast& message = round.message();
-  const Group* group = core_.find(message.group);
-  wire::Reach lost;
-  if (group && group->lost) group->lost->add_to(lost, round.round(), core_.now());
+  if (const Group* group = core_.find(message.group)) note_lost(round, *group);
   room_.give_back(message.body.size());
   room_.take(0);
-  round.finish(lost);
+  round.finish();
   look_at(round, round.forget_at());
   for (const PeerRef asker : round.askers()) answer(round, asker);
   if (round.publisher) report_(round);
@@ -270,6 +275,13 @@ void Tracking::child_left(Group& group, PeerRef child, const wire::Leave& leave)
       if (leave.since || group.lost) lost_of(group).moved(child, leave.since, expiry());
       break;
     case wire::LeaveReason::orphaned: lost_of(group).lost(child, expiry()); break;
+  }
+}
+
+// With the group goes what is known of lost subtrees.
+void Tracking::leaves_tree(const Group& group, const Id& id) {
+  for (auto& [message, round] : rounds_) {
+    if (!round.done() && round.message().group == id) note_lost(round, group);
   }
 }
 

@@ -78,6 +78,8 @@ class Tracking {
   void child_taken(Group& group, PeerRef child);
   void child_lost(Group& group, const Id& id, PeerRef child);
   void child_left(Group& group, PeerRef child, const wire::Leave& leave);
+  // This node has no children any more, but maybe rounds that are under way.
+  void leaves_tree(const Group& group, const Id& id);
   // After child_lost of all groups that it is a child in.
   void peer_failed(PeerRef peer);
   // Nothing is known of what the root before had in its tree.
@@ -108,6 +110,7 @@ class Tracking {
 
   TrackedRound* find(const wire::MessageId& id);
   void await_children(TrackedRound& round, const Group& group, PeerRef asker);
+  void note_lost(TrackedRound& round, const Group& group);
   void settle(TrackedRound& round);
   void finish(TrackedRound& round);
   void forget(Rounds::iterator round);

@@ -573,6 +573,7 @@ void Tree::prune(const Id& id) {
   say_farewell(*group, id);
   core_.members_changed(id);
   core_.last.forget(id);
+  tracking_.leaves_tree(*group, id);
   core_.groups.erase(id);
 }
 

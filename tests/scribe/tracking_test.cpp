@@ -537,6 +537,28 @@ TEST_P(TrackingTest, AChildThatLeavesAndDepartsIsNotWaitedFor) {
   EXPECT_TRUE(tracked.outcome.reach.complete) << text_of(tracked.outcome.reach);
 }
 
+// What the forwarder could not pass on its children miss, and nobody else knows: by the time
+// that its word of them has come the root has left the tree.
+TEST_P(TrackingTest, ARootThatDepartsWithAForwarderMissesWhatThatCouldNotReach) {
+  grow(40);
+  const PeerRef leaver = root();
+  PeerRef below;
+  for (const PeerRef ref : view(leaver).children) {
+    if (!view(ref).children.empty()) below = ref;
+  }
+  if (!below) return;
+  net.lost = [&](PeerRef, PeerRef to, const wire::Message& message) {
+    return to == below && std::holds_alternative<wire::Multicast>(message);
+  };
+  const Tracked& tracked = track(outsider());
+  net.run_for(100ms);
+  for (const PeerRef ref : {leaver, below}) {
+    members.erase(ref);
+    net[ref].peer->depart();
+  }
+  EXPECT_TRUE(net.run_until([&] { return tracked.answered; }, 10s));
+}
+
 TEST_P(TrackingTest, ChildrenThatMoveAreAnsweredForAllTheTime) {
   net.config.scribe.children_entries_max = 3;
   grow(40);
