@@ -312,6 +312,7 @@ void Dissemination::mark_overtaken(std::uint64_t sequence) {
 void Dissemination::wait_on(PendingPublish& pending, const wire::PublishAck& ack) {
   leave_line(pending.message.group, ack.id.sequence);
   pending.placed = ack;
+  pending.rerouted = false;
   pending.sent_to = ack.root == core_.self ? PeerRef{} : ack.root;
   const MonoTime next = core_.now() + core_.config.request_timeout / poll_share;
   pending_.look_again(ack.id.sequence, std::min(next, pending.deadline));
@@ -338,7 +339,12 @@ void Dissemination::peer_failed(PeerRef peer) {
 void Dissemination::avoid(PeerRef peer) {
   roots_known_.forget_peer(peer);
   if (!core_.config.maintenance) return;
-  for (const std::uint64_t sequence : pending_.sent_to(peer)) send_again(sequence);
+  for (const std::uint64_t sequence : pending_.sent_to(peer)) {
+    // The way may lead to it yet, and each that is refused would bring all of them here again.
+    PendingPublish* pending = pending_.find(sequence);
+    if (!pending) continue;  // another's retry has ended it
+    if (!pending->placed || !std::exchange(pending->rerouted, true)) send_again(sequence);
+  }
 }
 
 void Dissemination::tick() {

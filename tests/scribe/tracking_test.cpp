@@ -332,6 +332,25 @@ TEST_P(TrackingTest, ARootThatDiesInMidFlightIsNeverComplete) {
   expect_no_duplicates();
 }
 
+// Each that is refused on its way to the root would bring all the others there again, until
+// its turn has come to be probed.
+TEST_P(TrackingTest, ManyThatWaitForARootThatCannotBeReachedAreNoStorm) {
+  grow(30);
+  const PeerRef slow = leaf();
+  const PeerRef publisher = outsider();
+  int sent = 0;
+  net.lost = [&](PeerRef from, PeerRef to, const wire::Message& message) {
+    sent += from == publisher && std::holds_alternative<wire::Routed>(message);
+    return to == slow && std::holds_alternative<wire::Multicast>(message);
+  };
+  constexpr int count = 30;
+  for (int i = 0; i < count; ++i) track(publisher, 20s);
+  net.run_for(500ms);
+  sent = 0;
+  for (int times = 0; times < 10; ++times) net[publisher].scribe().unreachable(root());
+  EXPECT_EQ(sent, count);
+}
+
 TEST_P(TrackingTest, ANewRootThatHasTakenOverAloneIsNotCompleteForTheExpiryPeriod) {
   grow(30);
   net.kill(root());
