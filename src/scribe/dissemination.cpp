@@ -312,6 +312,7 @@ void Dissemination::mark_overtaken(std::uint64_t sequence) {
 void Dissemination::wait_on(PendingPublish& pending, const wire::PublishAck& ack) {
   leave_line(pending.message.group, ack.id.sequence);
   pending.placed = ack;
+  pending.rerouted = false;
   pending.sent_to = ack.root == core_.self ? PeerRef{} : ack.root;
   const MonoTime next = core_.now() + core_.config.request_timeout / poll_share;
   pending_.look_again(ack.id.sequence, std::min(next, pending.deadline));
@@ -338,7 +339,12 @@ void Dissemination::peer_failed(PeerRef peer) {
 void Dissemination::avoid(PeerRef peer) {
   roots_known_.forget_peer(peer);
   if (!core_.config.maintenance) return;
-  for (const std::uint64_t sequence : pending_.sent_to(peer)) send_again(sequence);
+  for (const std::uint64_t sequence : pending_.sent_to(peer)) {
+    // The way may lead to it yet, and each that is refused would bring all of them here again.
+    PendingPublish* pending = pending_.find(sequence);
+    if (!pending) continue;  // another's retry has ended it
+    if (!pending->placed || !std::exchange(pending->rerouted, true)) send_again(sequence);
+  }
 }
 
 void Dissemination::tick() {
@@ -430,8 +436,11 @@ void Dissemination::serve_allowed(const wire::Publish& publish, Way way) {
     untracked.ack = wire::AckMode::root;
     return serve_allowed(untracked, way);
   }
-  if (Ordering::serves(*group)) return ordering_.serve(*group, publish.group, publish);
   const bool handing_over = group->standing() == Standing::handing_over;
+  if (tracked && !handing_over && !Ordering::serves(*group) && Tracking::overtaken(*group)) {
+    roots_.renew_epoch(publish.group);
+  }
+  if (Ordering::serves(*group)) return ordering_.serve(*group, publish.group, publish);
   const bool fresh = group->first_sight(publish.id, window_of(*group));
   if (!fresh) ++core_.counters.duplicates_dropped;
   const bool asks = tracked && !handing_over;
@@ -449,8 +458,8 @@ void Dissemination::serve_allowed(const wire::Publish& publish, Way way) {
     message.asking = asking_of(publish);
     if (asks) {
       message.tracking = {time_below(core_.config, publish.within_ms),
-                          tracking_.next_round(*group)};
-      tracking_.begin(*group, message, {}, true);
+                          Tracking::next_round(*group)};
+      tracking_.begin(*group, message, {}, true, group->member);
     }
     spread(message, *group, {}, fresh);
   }
@@ -554,9 +563,10 @@ void Dissemination::on_multicast(PeerRef from, const wire::Multicast& message) {
     return;
   }
   core_.neighbors.heard_from_parent(from, core_.now());
-  // What a former parent sends late may be here already, and forgotten.
+  // What a former parent sends late may have been here already, and is forgotten.
   const bool forgotten = group->in_tree() && from != group->parent() &&
-                         group->seen_since_attached() >= window_of(*group);
+                         group->seen_since_attached() >= window_of(*group) &&
+                         !group->has_seen(message.id);
   if (group->member && message.sequence != 0 && !forgotten) {
     note(*group, message.group, message.sequence);
   }
@@ -564,7 +574,11 @@ void Dissemination::on_multicast(PeerRef from, const wire::Multicast& message) {
   tree_.on_multicast(*group, message.group, from, fresh);
   if (!fresh) ++core_.counters.duplicates_dropped;
   const bool asks = tracked && !tracking_.repeated(from, message);
-  if (asks) tracking_.begin(*group, message, from, false);
+  if (forgotten) {
+    if (asks) tracking_.passed_by(from, message);
+    return;
+  }
+  if (asks) tracking_.begin(*group, message, from, false, group->member);
   if (fresh || asks) spread(message, *group, from, fresh);
 }
 
@@ -586,8 +600,8 @@ void Dissemination::tell_losses(Group& group, const Id& id) {
   if (oldest != never) loss_timers_.schedule(id, oldest + loss_patience());
 }
 
-// A later round goes the same way, but members have had the message.
-void Dissemination::spread(const wire::Multicast& message, const Group& group, PeerRef except,
+// A later round goes the same way; who was a member then has had the message.
+void Dissemination::spread(const wire::Multicast& message, Group& group, PeerRef except,
                            bool fresh) {
   for (const Child& child : group.children) {
     if (child.peer == except || !group.may_get(child)) continue;
@@ -596,7 +610,7 @@ void Dissemination::spread(const wire::Multicast& message, const Group& group, P
     core_.send(child.peer, message);
   }
   if (fresh) core_.passed(message);
-  if (group.member && fresh) {
+  if (fresh ? group.member : group.new_to_member(message.id)) {
     ++core_.counters.multicasts_delivered;
     core_.upcalls.multicast(message);
   }

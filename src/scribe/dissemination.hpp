@@ -112,7 +112,7 @@ class Dissemination {
   std::uint32_t time_left(const PendingPublish& pending) const;
   void acknowledge(const wire::Publish& publish, boost::system::error_code error, Way way,
                    const wire::Position& position = {}, Duration retry_after = Duration::zero());
-  void spread(const wire::Multicast& message, const Group& group, PeerRef except, bool fresh);
+  void spread(const wire::Multicast& message, Group& group, PeerRef except, bool fresh);
   std::size_t window_of(const Group& group) const;
   void note(Group& group, const Id& id, std::uint64_t number);
   void tell_losses(Group& group, const Id& id);

@@ -111,7 +111,7 @@ SenderVerdict Group::judge(PeerRef sender, MonoTime now) const noexcept {
 
 bool Group::first_sight(const wire::MessageId& id, std::size_t window) {
   if (!seen_) seen_ = std::make_unique<DuplicateWindow>();
-  const bool fresh = seen_->insert(id, window);
+  const bool fresh = seen_->insert(id, window, member);
   if (fresh && seen_since_attached_ < std::numeric_limits<std::uint32_t>::max()) {
     ++seen_since_attached_;
   }

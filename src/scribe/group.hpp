@@ -161,8 +161,11 @@ class Group {
   void hand_over() noexcept { become(Standing::handing_over); }
   void step_down() noexcept { become(Standing::joining); }
 
-  // Whether the message is new here; remembers it.
+  // Whether the message is new here, and so to the member; remembers it.
   bool first_sight(const wire::MessageId& id, std::size_t window);
+  // Of one that is not: whether it is new to the member, who has become one since, and
+  // has it from now on.
+  bool new_to_member(const wire::MessageId& id) { return member && seen_ && seen_->give(id); }
   // Messages that were, since the present parent has taken this node or it became the root.
   std::uint32_t seen_since_attached() const noexcept { return seen_since_attached_; }
   bool has_seen(const wire::MessageId& id) const { return seen_ && seen_->contains(id); }

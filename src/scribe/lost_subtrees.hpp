@@ -1,10 +1,10 @@
 // The subtrees that a node answers for in tracked multicasts of one group,
 // although it cannot reach them.
 //
-// A child that was lost is one, in every round, until it is a child again, says
-// that it is out of the tree, or says that another parent answers for it: that
-// does so from a round on which its JoinAck has told, so up to there the old one
-// still answers. What a child that leaves has answered for passes to its parent.
+// A child that was lost is one, in every round, until it says that it is out of the
+// tree, is a child again, or says that another parent answers for it: a parent
+// does so from a round on which its JoinAck has told, so up to there it is one
+// still. What a child that leaves has answered for passes to its parent.
 // A root that takes over knows nothing of what the old one had: until that is
 // its child, the old root's whole tree is one. All of them are forgotten after
 // the expiry period.
@@ -28,7 +28,7 @@ class LostSubtrees {
 
   void lost(PeerRef child, MonoTime until);
   void moved(PeerRef child, const wire::Position& since, MonoTime until);
-  // It is a child again, or out of the tree.
+  // It is out of the tree.
   void settled(PeerRef child) noexcept;
   // It is answered for elsewhere, or as a child, after this round.
   void bound(PeerRef child, const wire::Position& up_to) noexcept;

@@ -157,7 +157,10 @@ void Ordering::track(Group& group, const OrderItem& item, PeerRef from) {
   if (!multicast) return;
   const auto& sequencer = group.order->sequencer;
   const bool own = sequencer && sequencer->last().epoch == multicast->epoch;
-  tracking_.begin(group, *multicast, own ? PeerRef{} : from, own);
+  // In another place before this one it may have come before the member did.
+  const DuplicateWindow& seen = group.order->seen;
+  const bool has_it = group.member && (!seen.contains(multicast->id) || seen.given(multicast->id));
+  tracking_.begin(group, *multicast, own ? PeerRef{} : from, own, has_it);
 }
 
 void Ordering::answer_old(const Group& group, const OrderItem& item, PeerRef from) {
@@ -194,7 +197,7 @@ void Ordering::deliver(GroupOrder& order, const Id& id, const OrderStream::Step&
   const auto* multicast = std::get_if<wire::Multicast>(&step.item);
   if (!multicast) return;
   order.placed.erase(multicast->id);
-  if (!order.seen.insert(multicast->id, core_.config.ordered_duplicate_window)) {
+  if (!order.seen.insert(multicast->id, core_.config.ordered_duplicate_window, member)) {
     ++core_.counters.duplicates_dropped;
     order.stream.mark_repeated(position_of(step.item));
     return;

@@ -33,6 +33,7 @@ struct PendingPublish {
   bool last_try = false;     // one before it has failed: the root's next word counts
   // ack members: the root has said that it has it, and will say more.
   std::optional<wire::PublishAck> placed = {};
+  bool rerouted = false;  // since then, as that root could not be reached
 };
 
 class PublishTable {

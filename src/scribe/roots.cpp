@@ -149,8 +149,9 @@ void Roots::serve(const Id& id, RootRecord& record, Start start, const wire::Pos
   group->become_root();
   if (start == Start::takeover || record.state.mode == wire::GroupMode::ordered) {
     begin_epoch(id, record, closed);
+  } else {
+    begin_rounds(*group, record);
   }
-  begin_rounds(*group, record);
   tree_.take_list(*group, id, record.state.access, record.state.life);
   tree_.settled(id, path_changed);
   replicate(id, record);
@@ -185,15 +186,18 @@ void Roots::begin_epoch(const Id& id, RootRecord& record, const wire::Position& 
     ++record.state.epoch;
   }
   ++record.state.version;
+  begin_rounds(*group, record);
 }
 
-// Of tracked multicasts; in an ordered group they are the places in its order.
-void Roots::begin_rounds(Group& group, const RootRecord& record) {
+// Of tracked multicasts; in an ordered group they are the places in its order. Else
+// whoever has the state next begins above them.
+void Roots::begin_rounds(Group& group, RootRecord& record) {
   std::uint64_t epoch = record.state.epoch;
   if (record.state.mode != wire::GroupMode::ordered) {
     const PeerDescriptor& self = core_.env.peers()[core_.self];
     epoch = epoch_above(std::max(group.tracked.epoch, (epoch - 1) << epoch_count_shift), self.id,
                         self.incarnation);
+    record.state.epoch = std::max(record.state.epoch, epoch >> epoch_count_shift);
   }
   group.begin_rounds(epoch);
 }

@@ -95,8 +95,8 @@ class Roots {
   void write_changes();
 
   const RootRecord* record(const Id& id) const { return registry_.find(id); }
-  // Somebody has got further in the group's order than this root: it begins a
-  // larger epoch.
+  // Somebody has got further in the group's order, or rounds, than this root: it
+  // begins a larger epoch.
   void renew_epoch(const Id& id);
   // Whether it is being handed over to this peer.
   bool is_successor(const Id& id, PeerRef peer) const {
@@ -145,7 +145,7 @@ class Roots {
   enum class Start { founding, takeover };
   void serve(const Id& id, RootRecord& record, Start start, const wire::Position& closed = {});
   void begin_epoch(const Id& id, RootRecord& record, const wire::Position& closed = {});
-  void begin_rounds(Group& group, const RootRecord& record);
+  void begin_rounds(Group& group, RootRecord& record);
   void resume(const Id& id, RootRecord& record);
   void found(wire::GroupState state);
   void expect_strays(Group& group);

@@ -37,10 +37,14 @@ wire::Reach TrackedRound::reach_for(PeerRef asker) const {
   return told;
 }
 
-void TrackedRound::finish(const wire::Reach& lost_now) {
+void TrackedRound::note_lost(const wire::Reach& now) {
+  for (const PeerRef peer : now.unreachable) miss(lost, peer);
+  lost.more = std::max(lost.more, now.more);
+}
+
+void TrackedRound::finish() {
   for (const PeerRef peer : lost.unreachable) miss(reach, peer);
-  for (const PeerRef peer : lost_now.unreachable) miss(reach, peer);
-  miss_unnamed(reach, std::max(lost.more, lost_now.more));
+  miss_unnamed(reach, lost.more);
   reach.complete = nothing_missed(reach);
   message_.body = {};
   have_it_ = counted_ = {};

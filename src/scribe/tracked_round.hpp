@@ -30,7 +30,7 @@ class TrackedRound {
   MonoTime forget_at() const noexcept { return forget_at_; }
 
   wire::Reach reach;  // so far
-  wire::Reach lost;   // subtrees that were lost when it began
+  wire::Reach lost;   // subtrees, as noted
   PeerRef publisher;  // own: who waits for the result
   Duration pause{};   // until it asks again
 
@@ -53,10 +53,12 @@ class TrackedRound {
   // The members are told to one only, so that nobody counts them twice.
   wire::Reach reach_for(PeerRef asker) const;
 
+  // Subtrees that are lost now, in addition to those that were before.
+  void note_lost(const wire::Reach& now);
+
   bool done() const noexcept { return done_; }
-  // Adds what was lost when it began, and what is now. The message is not needed
-  // any more; the result stays.
-  void finish(const wire::Reach& lost_now);
+  // Adds what is lost. The message is not needed any more; the result stays.
+  void finish();
 
  private:
   static constexpr std::size_t askers_max = 4;

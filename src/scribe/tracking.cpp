@@ -5,9 +5,9 @@
 #include <memory>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/rare.hpp"
 #include "scribe/planted_bug.hpp"
-#include "scribe/sequencer.hpp"
 
 namespace canopy::scribe {
 
@@ -19,6 +19,11 @@ constexpr int ack_again_share = 2;  // of a heartbeat interval; doubles each tim
 // How long somebody above may still ask.
 Duration remembered(std::uint32_t within_ms) {
   return std::chrono::milliseconds(std::uint64_t{within_ms} + within_ms / 7 + 1000);
+}
+
+// That may have passed here.
+wire::Position latest_round(const Group& group) {
+  return group.order ? group.order->stream.position() : group.tracked;
 }
 
 wire::Reach only_missing(PeerRef peer) {
@@ -46,7 +51,8 @@ LostSubtrees& Tracking::lost_of(Group& group) {
 
 // --- Rounds ---
 
-void Tracking::begin(Group& group, const wire::Multicast& message, PeerRef asker, bool own) {
+void Tracking::begin(Group& group, const wire::Multicast& message, PeerRef asker, bool own,
+                     bool has_it) {
   const MonoTime now = core_.now();
   const wire::Position round = round_of(message);
   if (message.epoch == 0) group.tracked = std::max(group.tracked, round);
@@ -54,7 +60,7 @@ void Tracking::begin(Group& group, const wire::Multicast& message, PeerRef asker
   if (!has_room_for(message.body)) {
     ++core_.counters.tracked_refused;
     wire::Reach reach = only_missing(core_.self);
-    reach.members = group.member ? 1 : 0;
+    reach.members = has_it ? 1 : 0;
     if (asker) answer(asker, message, wire::TrackState::done, reach);
     return;
   }
@@ -66,8 +72,8 @@ void Tracking::begin(Group& group, const wire::Multicast& message, PeerRef asker
                                          now + remembered(message.tracking.within_ms))
                             .first->second;
   begun.ask(asker);
-  begun.reach.members = group.member ? 1 : 0;
-  if (group.lost) group.lost->add_to(begun.lost, round, now);
+  begun.reach.members = has_it ? 1 : 0;
+  note_lost(begun, group);
   await_children(begun, group, asker);
   if (begun.awaited().empty()) return finish(begun);
   begun.pause = core_.config.heartbeat_interval / ack_again_share;
@@ -93,14 +99,19 @@ void Tracking::settle(TrackedRound& round) {
   if (!round.done() && round.awaited().empty()) finish(round);
 }
 
+void Tracking::note_lost(TrackedRound& round, const Group& group) {
+  if (!group.lost) return;
+  wire::Reach lost;
+  group.lost->add_to(lost, round.round(), core_.now());
+  round.note_lost(lost);
+}
+
 void Tracking::finish(TrackedRound& round) {
   const wire::Multicast& message = round.message();
-  const Group* group = core_.find(message.group);
-  wire::Reach lost;
-  if (group && group->lost) group->lost->add_to(lost, round.round(), core_.now());
+  if (const Group* group = core_.find(message.group)) note_lost(round, *group);
   room_.give_back(message.body.size());
   room_.take(0);
-  round.finish(lost);
+  round.finish();
   look_at(round, round.forget_at());
   for (const PeerRef asker : round.askers()) answer(round, asker);
   if (round.publisher) report_(round);
@@ -135,8 +146,12 @@ void Tracking::ask_again(TrackedRound& round) {
 
 void Tracking::answer(PeerRef to, const wire::Multicast& message, wire::TrackState state,
                       wire::Reach reach) {
-  core_.send(to, wire::MulticastAck{message.group, message.id, round_of(message), state,
-                                    std::move(reach)});
+  wire::MulticastAck ack{message.group, message.id, round_of(message), state, std::move(reach)};
+  const Group* group = core_.find(message.group);
+  if (message.epoch == 0 && group && group->tracked.epoch > ack.round.epoch) {
+    ack.latest = group->tracked;
+  }
+  core_.send(to, std::move(ack));
 }
 
 void Tracking::answer(const TrackedRound& round, PeerRef asker) {
@@ -192,7 +207,7 @@ void Tracking::on_request(PeerRef from, const wire::AckRequest& request) {
 void Tracking::on_ack(PeerRef from, const wire::MulticastAck& ack) {
   TrackedRound* round = find(ack.id);
   if (!round || round->done() || round->round() != ack.round) return;
-  const Group* group = core_.find(ack.group);
+  Group* group = core_.find(ack.group);
   if (!round->awaits(from)) {
     rare<"tracking: an ack of one that is not waited for">();
     // It has become a child since, or was given up too early.
@@ -200,6 +215,7 @@ void Tracking::on_ack(PeerRef from, const wire::MulticastAck& ack) {
     if (round->count_once(from)) round->reach.members += ack.reach.members;
     return;
   }
+  if (group && !group->order) group->tracked = std::max(group->tracked, ack.latest);
   switch (ack.state) {
     case wire::TrackState::under_way: return round->has_it(from, true);
     case wire::TrackState::missing: return round->has_it(from, false);
@@ -220,6 +236,12 @@ void Tracking::on_ack(PeerRef from, const wire::MulticastAck& ack) {
 }
 
 // --- Lost subtrees ---
+
+// Rounds that are under way have passed it, though it may have been missing elsewhere
+// then: what it was inherited for still counts.
+void Tracking::child_taken(Group& group, PeerRef child) {
+  if (group.lost) group.lost->bound(child, latest_round(group));
+}
 
 void Tracking::child_lost(Group& group, const Id& id, PeerRef child) {
   lost_of(group).expire(core_.now());
@@ -256,15 +278,21 @@ void Tracking::child_left(Group& group, PeerRef child, const wire::Leave& leave)
   }
 }
 
+// With the group goes what is known of lost subtrees.
+void Tracking::leaves_tree(const Group& group, const Id& id) {
+  for (auto& [message, round] : rounds_) {
+    if (!round.done() && round.message().group == id) note_lost(round, group);
+  }
+}
+
 // Some may have become children of this node before it heard that they were lost.
 void Tracking::inherit(Group& group, const std::vector<wire::LostSubtree>& left) {
   const MonoTime now = core_.now();
   LostSubtrees& lost = lost_of(group);
   lost.expire(now);
   lost.inherit(left, now, expiry());
-  const wire::Position latest = group.order ? group.order->stream.position() : group.tracked;
   for (const Child& child : group.children) {
-    if (child.answered_for) lost.bound(child.peer, latest);
+    if (child.answered_for) child_taken(group, child.peer);
   }
 }
 
@@ -277,10 +305,7 @@ void Tracking::root_lost(Group& group, PeerRef root, MonoTime until) {
 // --- At the root ---
 
 wire::Position Tracking::next_round(Group& group) {
-  if (group.issued_round.epoch < group.tracked.epoch) {
-    const PeerDescriptor& self = core_.env.peers()[core_.self];
-    group.begin_rounds(epoch_above(group.tracked.epoch, self.id, self.incarnation));
-  }
+  CANOPY_ASSERT(!overtaken(group));
   ++group.issued_round.sequence;
   return group.issued_round;
 }

@@ -59,8 +59,8 @@ class Tracking {
 
   // --- Multicasts that are tracked ---
   // It has come from the asker, or starts here, and goes on to all children but
-  // the asker.
-  void begin(Group& group, const wire::Multicast& message, PeerRef asker, bool own);
+  // the asker. `has_it`: this node's member.
+  void begin(Group& group, const wire::Multicast& message, PeerRef asker, bool own, bool has_it);
   // Whether this node has had it in this round; the sender is answered then.
   bool repeated(PeerRef from, const wire::Multicast& message);
   // From a peer that is not the parent: this node does not pass it on.
@@ -74,8 +74,12 @@ class Tracking {
   void on_request(PeerRef from, const wire::AckRequest& request);
 
   // --- For Tree: subtrees that are lost, moved, settled ---
+  // Its parent now, which answers for it after the latest round.
+  void child_taken(Group& group, PeerRef child);
   void child_lost(Group& group, const Id& id, PeerRef child);
   void child_left(Group& group, PeerRef child, const wire::Leave& leave);
+  // This node has no children any more, but maybe rounds that are under way.
+  void leaves_tree(const Group& group, const Id& id);
   // After child_lost of all groups that it is a child in.
   void peer_failed(PeerRef peer);
   // Nothing is known of what the root before had in its tree.
@@ -84,7 +88,12 @@ class Tracking {
 
   // --- At the root ---
   bool has_room_for(const Buffer& body) const noexcept { return room_.has_room_for(body.size()); }
-  wire::Position next_round(Group& group);
+  // Another root's later round is known of: a larger epoch has to begin, or whoever
+  // moves, and is answered for from that round on, would be missing in this root's.
+  static bool overtaken(const Group& group) {
+    return group.issued_round.epoch < group.tracked.epoch;
+  }
+  static wire::Position next_round(Group& group);
   bool is_own(const wire::MessageId& id) const;
   // The publisher waits for the result of a round of this node's own; here it is,
   // if there is one already.
@@ -101,6 +110,7 @@ class Tracking {
 
   TrackedRound* find(const wire::MessageId& id);
   void await_children(TrackedRound& round, const Group& group, PeerRef asker);
+  void note_lost(TrackedRound& round, const Group& group);
   void settle(TrackedRound& round);
   void finish(TrackedRound& round);
   void forget(Rounds::iterator round);

@@ -197,7 +197,7 @@ void Tree::acknowledge(Group& group, const Id& id, Child& child) {
     child.acknowledged = child.answered_for = 1;
     core_.place_changed(id);
   }
-  if (group.lost) group.lost->settled(child.peer);
+  tracking_.child_taken(group, child.peer);
   core_.members_changed(id);
   core_.send(child.peer, wire::JoinAck{id, child.nonce, path_below(group),
                                        Ordering::position(group), group.tracked, group.list(),
@@ -257,7 +257,7 @@ void Tree::adopt_old_root(const Id& id, PeerRef peer) {
   core_.add_edge(peer, Side::parent_of, edge_below(*group, id, child));
   child.acknowledged = child.answered_for = child.cleared = 1;
   child.claim = static_cast<std::uint32_t>(wire::Claim::carries);  // until its JOIN says more
-  if (group->lost) group->lost->settled(peer);
+  tracking_.child_taken(*group, peer);
 }
 
 // --- Looking for a parent ---
@@ -573,6 +573,7 @@ void Tree::prune(const Id& id) {
   say_farewell(*group, id);
   core_.members_changed(id);
   core_.last.forget(id);
+  tracking_.leaves_tree(*group, id);
   core_.groups.erase(id);
 }
 

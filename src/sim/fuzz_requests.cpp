@@ -76,9 +76,10 @@ bool FuzzRequests::anycast(NodeIndex node, const wire::Anycast& message) {
   return true;
 }
 
-std::size_t FuzzRequests::asked(NodeIndex node, const wire::Multicast& message) {
+std::size_t FuzzRequests::asked(NodeIndex node, std::uint64_t membership,
+                                const wire::Multicast& message) {
   if (message.asking.within_ms == 0) return 0;
-  checker_.had(message.id, process(node), simulation_.now());
+  checker_.had(message.id, process(node), simulation_.now(), membership);
   report();
   if (!all_reply_ && random_.chance(0.2)) return 0;
   reply_later(node, message.id);

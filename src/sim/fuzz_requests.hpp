@@ -37,7 +37,7 @@ class FuzzRequests {
 
   // --- As Observer has it ---
   bool anycast(NodeIndex node, const wire::Anycast& message);
-  std::size_t asked(NodeIndex node, const wire::Multicast& message);
+  std::size_t asked(NodeIndex node, std::uint64_t membership, const wire::Multicast& message);
   void stopped(NodeIndex node) { checker_.stopped(process(node)); }
 
   // Everything is over.

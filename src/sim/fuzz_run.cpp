@@ -176,7 +176,8 @@ void FuzzRunner::carry_out(const Act& act) {
       return simulation_->network().clog(act.other == node ? no_node : act.other, node,
                                          simulation_->now() + act.span);
     case ActKind::clock_jump:
-      // What it remembers for a time it forgets too early.
+      // What it remembers for a time it forgets too early; in ordered groups, what it has had.
+      order_.forgets(process(node));
       forgetful_until_ = simulation_->now() + plan_.overlay.scribe.child_expiry;
       lookups_->pardon_until(simulation_->now() + 2 * plan_.overlay.pastry.lease);
       return simulation_->jump_clock_ahead(node, act.span);

@@ -40,7 +40,7 @@ class FuzzRunner final : public Observer {
   void detached(NodeIndex node, const Id& group, boost::system::error_code reason) override;
   void presence(NodeIndex node, const Id& group, const scribe::Presence& presence) override;
   std::size_t asked(NodeIndex node, const wire::Multicast& message) override {
-    return requests_->asked(node, message);
+    return requests_->asked(node, membership_of(node, message.group), message);
   }
   bool anycast(NodeIndex node, const wire::Anycast& message) override;
 

@@ -100,6 +100,15 @@ void OrderChecker::left(const Member& member, const Id& group) {
   progress_.erase(found);
 }
 
+void OrderChecker::forgets(const Member& member) {
+  for (auto& [key, progress] : progress_) {
+    if (key.first != member) continue;
+    had_before_[key].merge(progress.received);
+    progress.received.clear();
+    progress.latest_of.clear();
+  }
+}
+
 bool OrderChecker::had(const PassedOver& passed, const wire::MessageId& id) const {
   const std::pair<Member, Id> key{passed.member, passed.group};
   const auto now = progress_.find(key);

@@ -32,6 +32,8 @@ class OrderChecker {
   void gap(const Member& member, const Id& group, const scribe::Missed& missed);
   // The membership is over: another one begins anywhere in the order.
   void left(const Member& member, const Id& group);
+  // What it remembers for a time only, it remembers no more: messages may come again.
+  void forgets(const Member& member);
   // What the publisher was told.
   void published(const Id& group, const scribe::PublishOutcome& outcome);
   // The publisher was told so, or will never know: it may come late.
@@ -76,7 +78,8 @@ class OrderChecker {
             const char* what);
 
   std::map<std::pair<Member, Id>, Progress> progress_;
-  std::map<std::pair<Member, Id>, std::set<wire::MessageId>> had_before_;  // in all memberships
+  std::map<std::pair<Member, Id>, std::set<wire::MessageId>>
+      had_before_;  // in all memberships, and forgotten
   std::map<Place, wire::MessageId> places_;
   std::map<wire::MessageId, First> first_places_;
   std::set<Place> parted_places_;  // given while the ring was parted

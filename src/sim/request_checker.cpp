@@ -24,17 +24,21 @@ void RequestChecker::sent(const wire::MessageId& id, const Member& sender, MonoT
   sent_[id] = {sender, deadline, false, {}};
 }
 
-void RequestChecker::had(const wire::MessageId& id, const Member& member, MonoTime now) {
+void RequestChecker::had(const wire::MessageId& id, const Member& member, MonoTime now,
+                         std::uint64_t membership) {
   const auto found = sent_.find(id);
   if (found == sent_.end()) return find(id, "was given what nobody had sent", member);
-  if (!found->second.had.insert(member).second) find(id, "was given it twice", member);
+  if (!found->second.had.insert({member, membership}).second)
+    find(id, "was given it twice", member);
   if (now > found->second.deadline + slack) find(id, "was given it long after its time", member);
 }
 
 void RequestChecker::expect_had(const wire::MessageId& id, const Member& member,
                                 const char* finding) {
   const auto found = sent_.find(id);
-  if (found == sent_.end() || !found->second.had.contains(member)) find(id, finding, member);
+  if (found == sent_.end()) return find(id, finding, member);
+  const auto first = found->second.had.lower_bound({member, 0});
+  if (first == found->second.had.end() || first->first != member) find(id, finding, member);
 }
 
 void RequestChecker::said_taken(const wire::MessageId& id, const Member& member) {

@@ -2,7 +2,8 @@
 // given, and by what senders are told.
 //
 // No process takes one twice, nor gets one long after its sender has stopped
-// waiting. Who is said to have taken a message, or to have replied, has been given
+// waiting; but a request to all is for each subscriber, so who has left and come back
+// may get it once more. Who is said to have taken a message, or to have replied, has been given
 // it. Every request ends as long as its asker lives.
 #pragma once
 
@@ -24,8 +25,10 @@ class RequestChecker {
 
   // Its sender, a process, waits until then.
   void sent(const wire::MessageId& id, const Member& sender, MonoTime deadline);
-  // The member takes an anycast, or owes a reply to a request to all.
-  void had(const wire::MessageId& id, const Member& member, MonoTime now);
+  // The member takes an anycast; or owes a reply to a request to all, in this one of
+  // its memberships.
+  void had(const wire::MessageId& id, const Member& member, MonoTime now,
+           std::uint64_t membership = 0);
   // What the sender is told.
   void said_taken(const wire::MessageId& id, const Member& member);
   void said_replied(const wire::MessageId& id, const Member& member);
@@ -45,7 +48,7 @@ class RequestChecker {
     Member sender;
     MonoTime deadline{};
     bool ended = false;
-    std::set<Member> had;
+    std::set<std::pair<Member, std::uint64_t>> had;
   };
   void find(const wire::MessageId& id, const char* finding, const Member& member);
   void expect_had(const wire::MessageId& id, const Member& member, const char* finding);

@@ -522,6 +522,7 @@ overlay::MulticastAck to_proto(Writer& writer, const MulticastAck& from) {
   writer.put_position(from.round, [&] { return to.mutable_round(); });
   to.set_state(static_cast<std::uint32_t>(from.state));
   if (has_content(from.reach)) writer.put(to.mutable_reach(), from.reach);
+  writer.put_position(from.latest, [&] { return to.mutable_latest(); });
   return to;
 }
 MulticastAck from_proto(Reader& reader, const overlay::MulticastAck& from) {
@@ -531,6 +532,7 @@ MulticastAck from_proto(Reader& reader, const overlay::MulticastAck& from) {
   to.round = reader.position(from.round());
   to.state = reader.enumeration(from.state(), TrackState::under_way, TrackState::stranger);
   to.reach = reader.reach(from.reach());
+  to.latest = reader.position(from.latest());
   return to;
 }
 

@@ -135,7 +135,7 @@ std::size_t content_size(const PublishAck& m) noexcept {
   return message_id_bytes + peer_bytes + size_of(m.reach.unreachable);
 }
 std::size_t content_size(const MulticastAck& m) noexcept {
-  return id_bytes + message_id_bytes + 4 * number_bytes + size_of(m.reach.unreachable);
+  return id_bytes + message_id_bytes + 6 * number_bytes + size_of(m.reach.unreachable);
 }
 std::size_t content_size(const AckRequest&) noexcept {
   return id_bytes + message_id_bytes + 2 * number_bytes;

@@ -314,6 +314,7 @@ struct MulticastAck {
   Position round = {};
   TrackState state = TrackState::done;
   Reach reach = {};
+  Position latest = {};  // best-effort: if another root's later round may have been here
 };
 
 // To a child that has it, but has not answered for its children.

@@ -23,6 +23,20 @@ TEST(DuplicateWindow, TellsPublishersIncarnationsAndSequencesApart) {
   EXPECT_TRUE(window.insert({one, 1, 2}, 8));
 }
 
+TEST(DuplicateWindow, KnowsWhatTheMemberWasGiven) {
+  DuplicateWindow window;
+  for (std::uint64_t i = 0; i < 600; ++i) window.insert(message(i), 500, i % 2 == 0);
+  EXPECT_TRUE(window.given(message(200)));
+  EXPECT_FALSE(window.given(message(201)));
+  EXPECT_FALSE(window.insert(message(201), 500, true));
+  EXPECT_FALSE(window.given(message(201)));
+  EXPECT_TRUE(window.give(message(201)));
+  EXPECT_TRUE(window.given(message(201)));
+  EXPECT_FALSE(window.give(message(201)));
+  EXPECT_FALSE(window.give(message(50)));  // forgotten
+  EXPECT_FALSE(window.insert(message(201), 500));
+}
+
 TEST(DuplicateWindow, ForgetsTheOldestFirst) {
   DuplicateWindow window;
   for (std::uint64_t i = 0; i < 5; ++i) EXPECT_TRUE(window.insert(message(i), 4));

@@ -35,7 +35,7 @@ TEST_F(LostSubtreesTest, ALostChildIsMissingInEveryRoundUntilItIsForgotten) {
   EXPECT_TRUE(lost.empty());
 }
 
-TEST_F(LostSubtreesTest, AChildThatComesBackIsMissingNoMore) {
+TEST_F(LostSubtreesTest, AChildThatIsOutOfTheTreeIsMissingNoMore) {
   lost.lost(ann, start + 60s);
   lost.lost(bob, start + 60s);
   lost.settled(ann);
@@ -84,7 +84,7 @@ TEST_F(LostSubtreesTest, NobodyInheritsForLongerThanTheExpiryPeriod) {
 
 TEST_F(LostSubtreesTest, TheOldRootsTreeIsMissingUntilThatIsAChild) {
   lost.root_lost(ann, start + 60s);
-  lost.settled(ann);  // as a child of its own, which says nothing of its tree
+  lost.settled(ann);  // of its own, which says nothing of its tree
   EXPECT_EQ(missing(lost, 1), wire::Peers{ann});
   lost.root_settled();
   EXPECT_TRUE(lost.empty());

@@ -332,6 +332,25 @@ TEST_P(TrackingTest, ARootThatDiesInMidFlightIsNeverComplete) {
   expect_no_duplicates();
 }
 
+// Each that is refused on its way to the root would bring all the others there again, until
+// its turn has come to be probed.
+TEST_P(TrackingTest, ManyThatWaitForARootThatCannotBeReachedAreNoStorm) {
+  grow(30);
+  const PeerRef slow = leaf();
+  const PeerRef publisher = outsider();
+  int sent = 0;
+  net.lost = [&](PeerRef from, PeerRef to, const wire::Message& message) {
+    sent += from == publisher && std::holds_alternative<wire::Routed>(message);
+    return to == slow && std::holds_alternative<wire::Multicast>(message);
+  };
+  constexpr int count = 30;
+  for (int i = 0; i < count; ++i) track(publisher, 20s);
+  net.run_for(500ms);
+  sent = 0;
+  for (int times = 0; times < 10; ++times) net[publisher].scribe().unreachable(root());
+  EXPECT_EQ(sent, count);
+}
+
 TEST_P(TrackingTest, ANewRootThatHasTakenOverAloneIsNotCompleteForTheExpiryPeriod) {
   grow(30);
   net.kill(root());
@@ -433,6 +452,95 @@ TEST_P(TrackingTest, AForwarderThatDepartsInGoodOrderIsNotMissed) {
   for (const auto& tracked : all) EXPECT_TRUE(tracked->answered);
 }
 
+// Its parent leaves and says that it has lost it, while the message is on its way.
+TEST_P(TrackingTest, AChildThatIsTakenLaterHasMissedWhatIsUnderWay) {
+  grow(40);
+  const PeerRef leaver = forwarder();
+  const PeerRef above = view(leaver).parent;
+  const PeerRef child = view(leaver).children.front();
+  wire::MulticastAck stranger{.group = group, .state = wire::TrackState::stranger};
+  net.lost = [&](PeerRef from, PeerRef to, const wire::Message& message) {
+    const auto* multicast = std::get_if<wire::Multicast>(&message);
+    if (multicast && to == leaver) {
+      stranger.id = multicast->id;
+      stranger.round = round_of(*multicast);
+    }
+    return (multicast && (to == leaver || to == child)) || (from == above && to == child);
+  };
+  Tracked& tracked = track(outsider());
+  net.run_for(100ms);
+  const auto sent = [&](PeerRef from, const wire::Message& message) {
+    net[above].peer->receive(from, message);
+  };
+  sent(leaver, wire::Leave{.group = group, .nonce = 1000, .lost = {{child, every_round, 60'000}}});
+  sent(child, wire::GroupJoin{.group = group,
+                              .name = prices,
+                              .child = child,
+                              .nonce = 1000,
+                              .position = view(child).position,
+                              .claim = wire::Claim::member});
+  sent(leaver, stranger);
+  ASSERT_TRUE(std::ranges::count(view(above).children, child) == 1);
+  EXPECT_TRUE(net.run_until([&] { return tracked.answered; }, 1s));
+  EXPECT_EQ(tracked.outcome.reach.unreachable, wire::Peers{child});
+}
+
+// A later root sends the message once more; in an ordered group, to a second place.
+TEST_P(TrackingTest, WhoWasNoMemberWhenItCameIsNotCountedUnlessItIsGivenIt) {
+  grow(40);
+  const PeerRef relay = net.forwarders(group).front();
+  wire::Position place = view(relay).position;
+  const bool ordered = static_cast<bool>(place);
+  std::uint64_t told = 0;
+  net.lost = [&](PeerRef from, PeerRef, const wire::Message& message) {
+    const auto* ack = std::get_if<wire::MulticastAck>(&message);
+    if (ack && from == relay && ack->state == wire::TrackState::done) told = ack->reach.members;
+    return false;
+  };
+  const auto send = [&](std::uint64_t round) {
+    wire::Multicast message{.group = group, .id = {Id::hash_of("again"), 1, 1}};
+    message.body = Buffer::copy_of("again");
+    message.tracking = {1000, {1, round}};
+    if (ordered) {
+      message.epoch = place.epoch;
+      message.sequence = ++place.sequence;
+    }
+    net[relay].peer->receive(view(relay).parent, message);
+    net.run_for(200ms);
+    EXPECT_EQ(told, having("again"));
+  };
+  send(1);
+  EXPECT_EQ(net[relay].count("again"), 0u);
+  join(relay);
+  send(2);
+  EXPECT_EQ(net[relay].count("again"), ordered ? 0u : 1u);
+  send(3);
+  EXPECT_EQ(net[relay].count("again"), ordered ? 0u : 1u);
+}
+
+// As of a root on the other side of a parted ring: what its tree has answered for lies
+// above all that this one says.
+TEST_P(TrackingTest, ARootBeginsAboveTheRoundsOfAnother) {
+  if (std::get<0>(GetParam()) == wire::GroupMode::ordered) return;  // rounds are positions
+  grow(30);
+  wire::Position latest;
+  net.lost = [&](PeerRef, PeerRef, const wire::Message& message) {
+    const auto* multicast = std::get_if<wire::Multicast>(&message);
+    if (multicast) latest = multicast->tracking.round;
+    return false;
+  };
+  publish(outsider());
+  const wire::Position other{latest.epoch << 4, 1};
+  const PeerRef deep = leaf();
+  net[deep].peer->receive(view(deep).parent, wire::Multicast{.group = group,
+                                                             .id = {Id::hash_of("other"), 1, 1},
+                                                             .tracking = {1000, other}});
+  expect_complete();
+  EXPECT_LT(latest, other);
+  expect_complete();
+  EXPECT_GT(latest, other);
+}
+
 // As an old root that was its successor's child for a moment: what it was sent meanwhile it
 // has never read.
 TEST_P(TrackingTest, AChildThatLeavesAndDepartsIsNotWaitedFor) {
@@ -446,6 +554,28 @@ TEST_P(TrackingTest, AChildThatLeavesAndDepartsIsNotWaitedFor) {
   net[leaver].peer->depart();
   EXPECT_TRUE(net.run_until([&] { return tracked.answered; }, 200ms));
   EXPECT_TRUE(tracked.outcome.reach.complete) << text_of(tracked.outcome.reach);
+}
+
+// What the forwarder could not pass on its children miss, and nobody else knows: by the time
+// that its word of them has come the root has left the tree.
+TEST_P(TrackingTest, ARootThatDepartsWithAForwarderMissesWhatThatCouldNotReach) {
+  grow(40);
+  const PeerRef leaver = root();
+  PeerRef below;
+  for (const PeerRef ref : view(leaver).children) {
+    if (!view(ref).children.empty()) below = ref;
+  }
+  if (!below) return;
+  net.lost = [&](PeerRef, PeerRef to, const wire::Message& message) {
+    return to == below && std::holds_alternative<wire::Multicast>(message);
+  };
+  const Tracked& tracked = track(outsider());
+  net.run_for(100ms);
+  for (const PeerRef ref : {leaver, below}) {
+    members.erase(ref);
+    net[ref].peer->depart();
+  }
+  EXPECT_TRUE(net.run_until([&] { return tracked.answered; }, 10s));
 }
 
 TEST_P(TrackingTest, ChildrenThatMoveAreAnsweredForAllTheTime) {

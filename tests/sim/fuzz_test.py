@@ -45,7 +45,7 @@ class Fuzz(unittest.TestCase):
                 "707",  # a forwarder that left, its Leave lost, and forgot whom it had lost
                 "1580",  # a root whose predecessors had all died at once knew of no members
                 "79",  # two roots, of which one left the other's tree as if it were in another
-                "1389",  # a tracked publish down a deep tree: each level took too much of its time
+                "1389",  # a tracked publish down a deep tree: each level took too much time
         ):
             result = fuzz("--seeds", seed)
             self.assertEqual(result.returncode, 0, result.stderr)
@@ -54,6 +54,13 @@ class Fuzz(unittest.TestCase):
         for seed in (
                 "6",  # what one side of a parted ring acknowledged the other passed over untold
                 "26",
+                "309",  # an old root's lost child became its successor's amid a message
+                "132",  # forwarders that became members were counted for what had passed before,
+                "290",  # as a new root sent it once more
+                "336",
+                "616",  # a root departed before it had told whom a forwarder could not reach
+                "1346",  # what waited for a root that could not be reached was sent without end
+                "205",  # a root's rounds lay below those that another had begun in its tree
         ):
             result = fuzz("--hard", "--seeds", seed)
             self.assertEqual(result.returncode, 0, result.stderr)

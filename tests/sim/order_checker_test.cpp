@@ -126,6 +126,16 @@ TEST_F(OrderCheckerTest, FindsDisorderAndRepetition) {
   EXPECT_NE(other.judge().front().find("second time"), std::string::npos);
 }
 
+TEST_F(OrderCheckerTest, WhoForgetsMayGetWhatItHasHadOnceMore) {
+  give(ann, 1, 1, 1);
+  give(ann, 1, 2, 2);
+  checker.forgets(ann);
+  give(ann, 2, 1, 1);
+  EXPECT_EQ(finding(), "");
+  give(ann, 2, 2, 1);
+  EXPECT_TRUE(finds("for the second time")) << finding();
+}
+
 TEST_F(OrderCheckerTest, FindsTwoMessagesAtOnePosition) {
   give(ann, 1, 1, 1);
   give(bob, 1, 1, 2);

@@ -39,6 +39,15 @@ TEST_F(RequestCheckerTest, TwoMembersMayHaveItButNoneTwice) {
   EXPECT_EQ(findings(), 1U);
 }
 
+TEST_F(RequestCheckerTest, WhoHasLeftAndComeBackMayGetARequestToAllOnceMore) {
+  checker.had(job, taker, MonoTime(5s), 1);
+  checker.had(job, taker, MonoTime(6s), 2);
+  checker.said_replied(job, taker);
+  EXPECT_TRUE(checker.take_findings().empty());
+  checker.had(job, taker, MonoTime(6s), 2);
+  EXPECT_EQ(checker.take_findings().size(), 1u);
+}
+
 TEST_F(RequestCheckerTest, WhoDidNotHaveItHasNotTakenItNorReplied) {
   checker.had(job, taker, MonoTime(5s));
   checker.said_taken(job, another);
