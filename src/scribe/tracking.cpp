@@ -21,6 +21,12 @@ Duration remembered(std::uint32_t within_ms) {
   return std::chrono::milliseconds(std::uint64_t{within_ms} + within_ms / 7 + 1000);
 }
 
+// In an ordered group the user does not get what a later one has overtaken.
+bool member_gets(const Group& group, const wire::Multicast& message) {
+  const bool ordered = message.epoch != 0 && group.order;
+  return group.member && !(ordered && group.order->overtaken(message.id));
+}
+
 wire::Reach only_missing(PeerRef peer) {
   wire::Reach reach;
   miss(reach, peer);
@@ -49,12 +55,13 @@ LostSubtrees& Tracking::lost_of(Group& group) {
 void Tracking::begin(Group& group, const wire::Multicast& message, PeerRef asker, bool own) {
   const MonoTime now = core_.now();
   const wire::Position round = round_of(message);
+  const bool gets_it = member_gets(group, message);
   if (message.epoch == 0) group.tracked = std::max(group.tracked, round);
   if (const auto before = rounds_.find(message.id); before != rounds_.end()) forget(before);
   if (!has_room_for(message.body)) {
     ++core_.counters.tracked_refused;
     wire::Reach reach = only_missing(core_.self);
-    reach.members = group.member ? 1 : 0;
+    reach.members = gets_it ? 1 : 0;
     if (asker) answer(asker, message, wire::TrackState::done, reach);
     return;
   }
@@ -66,7 +73,8 @@ void Tracking::begin(Group& group, const wire::Multicast& message, PeerRef asker
                                          now + remembered(message.tracking.within_ms))
                             .first->second;
   begun.ask(asker);
-  begun.reach.members = group.member ? 1 : 0;
+  begun.reach.members = gets_it ? 1 : 0;
+  if (group.member && !gets_it) miss(begun.reach, core_.self);
   if (group.lost) group.lost->add_to(begun.lost, round, now);
   await_children(begun, group, asker);
   if (begun.awaited().empty()) return finish(begun);
