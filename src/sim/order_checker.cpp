@@ -26,11 +26,7 @@ void OrderChecker::seen(const wire::Multicast& multicast) {
 }
 
 void OrderChecker::published(const Id& group, const scribe::PublishOutcome& outcome) {
-  if (outcome.error) {
-    publish_failed(outcome.id);
-  } else {
-    place(group, outcome.id, {outcome.epoch, outcome.sequence});
-  }
+  if (!outcome.error) place(group, outcome.id, {outcome.epoch, outcome.sequence});
 }
 
 void OrderChecker::place(const Id& group, const wire::MessageId& id,
@@ -38,7 +34,6 @@ void OrderChecker::place(const Id& group, const wire::MessageId& id,
   if (position.epoch == 0) return;
   first_places_.try_emplace(id, First{position, places_.size()});
   const auto [place, fresh] = places_.try_emplace({group, position}, id);
-  if (fresh && parted_) parted_places_.insert(place->first);
   if (!fresh && place->second != id) find({}, group, position, "two messages have the position");
 }
 
@@ -63,9 +58,7 @@ void OrderChecker::delivered(const Member& member, const wire::Multicast& multic
     find(member, multicast.group, position, "got a message for the second time at");
   }
   std::uint64_t& latest = progress.latest_of[{multicast.id.publisher, multicast.id.incarnation}];
-  const bool excused =
-      failed_.contains(multicast.id) || parted_places_.contains({multicast.group, position});
-  if (multicast.id.sequence < latest && !excused) {
+  if (multicast.id.sequence < latest) {
     find(member, multicast.group, position, "got a publisher's messages out of order at");
   }
   latest = std::max(latest, multicast.id.sequence);

@@ -4,8 +4,7 @@
 // At every member positions only grow; whatever has a place between two of them,
 // in whosever epoch, was told as a gap, or is a message that the member has had
 // before, or that had its first place before the member began; no message comes twice; no
-// position has two messages; and what one publisher sent comes in its order, unless its publish had
-// failed, or another root gave it its place while the ring was parted.
+// position has two messages; and what one publisher sent comes in its order.
 #pragma once
 
 #include <cstdint>
@@ -34,11 +33,6 @@ class OrderChecker {
   void left(const Member& member, const Id& group);
   // What the publisher was told.
   void published(const Id& group, const scribe::PublishOutcome& outcome);
-  // The publisher was told so, or will never know: it may come late.
-  void publish_failed(const wire::MessageId& id) { failed_.insert(id); }
-
-  // From now on: two roots may be told of the same messages.
-  void ring_is_parted(bool parted) { parted_ = parted; }
 
   // What is wrong, once everything has come to rest.
   Findings judge() const;
@@ -79,10 +73,7 @@ class OrderChecker {
   std::map<std::pair<Member, Id>, std::set<wire::MessageId>> had_before_;  // in all memberships
   std::map<Place, wire::MessageId> places_;
   std::map<wire::MessageId, First> first_places_;
-  std::set<Place> parted_places_;  // given while the ring was parted
-  bool parted_ = false;
   std::vector<PassedOver> passed_over_;
-  std::set<wire::MessageId> failed_;
   Findings findings_;
   std::uint64_t gaps_ = 0;
   std::uint64_t deliveries_ = 0;

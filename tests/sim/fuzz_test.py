@@ -54,6 +54,11 @@ class Fuzz(unittest.TestCase):
         for seed in (
                 "6",  # what one side of a parted ring acknowledged the other passed over untold
                 "26",
+                "363",  # a late copy of a message got a second place, behind later ones
+                "423",  # so it did at a root to which the order had just been handed over
+                "431",  # and at one that served again beside another
+                "442",  # minutes later, when a parted ring had met again
+                "443",  # and at one that knew nothing of the epoch before
         ):
             result = fuzz("--hard", "--seeds", seed)
             self.assertEqual(result.returncode, 0, result.stderr)
