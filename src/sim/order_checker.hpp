@@ -3,7 +3,7 @@
 //
 // At every member positions only grow; whatever has a place between two of them,
 // in whosever epoch, was told as a gap, or is a message that the member has had
-// before, or that had its first place before the member began; no message comes twice; no
+// before, or that had another place before the member began; no message comes twice; no
 // position has two messages; and what one publisher sent comes in its order.
 #pragma once
 
@@ -56,7 +56,7 @@ class OrderChecker {
     wire::Position to;
     std::size_t begun = 0;
   };
-  struct First {
+  struct Given {
     wire::Position position;
     std::size_t places = 0;  // that had been given before
   };
@@ -66,13 +66,15 @@ class OrderChecker {
   void place(const Id& group, const wire::MessageId& id, const wire::Position& position);
   Progress& progress_of(const Member& member, const Id& group);
   bool had(const PassedOver& passed, const wire::MessageId& id) const;
+  bool elsewhere_before(const PassedOver& passed, const Place& place,
+                        const wire::MessageId& id) const;
   void find(const Member& member, const Id& group, const wire::Position& position,
             const char* what);
 
   std::map<std::pair<Member, Id>, Progress> progress_;
   std::map<std::pair<Member, Id>, std::set<wire::MessageId>> had_before_;  // in all memberships
   std::map<Place, wire::MessageId> places_;
-  std::map<wire::MessageId, First> first_places_;
+  std::map<wire::MessageId, std::vector<Given>> places_of_;
   std::vector<PassedOver> passed_over_;
   Findings findings_;
   std::uint64_t gaps_ = 0;

@@ -59,6 +59,7 @@ class Fuzz(unittest.TestCase):
                 "431",  # and at one that served again beside another
                 "442",  # minutes later, when a parted ring had met again
                 "443",  # and at one that knew nothing of the epoch before
+                "641",  # a member was said to lack what had its other place before it began
         ):
             result = fuzz("--hard", "--seeds", seed)
             self.assertEqual(result.returncode, 0, result.stderr)

@@ -150,6 +150,18 @@ TEST_F(OrderCheckerTest, WhatComesTooLateForItsPublishersOrderIsAGap) {
   EXPECT_EQ(finding(), "");
 }
 
+// While the ring was parted it had two places, and only the later one was before bob.
+TEST_F(OrderCheckerTest, WhatHadAnotherPlaceBeforeAMemberBeganNeedNotComeAgain) {
+  checker.seen(at(2, 2, 5));
+  give(ann, 1, 1, 5);
+  give(ann, 1, 2, 6);
+  give(bob, 1, 2, 6);
+  tell(bob, 1, 3, 0);
+  give(bob, 2, 1, 7);
+  give(bob, 2, 3, 8);
+  EXPECT_EQ(finding(), "");
+}
+
 TEST_F(OrderCheckerTest, AnotherMembershipBeginsAnywhere) {
   for (std::uint64_t n = 1; n <= 5; ++n) give(ann, 1, n, n);
   give(bob, 1, 1, 1);
