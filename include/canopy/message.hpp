@@ -81,7 +81,8 @@ struct Message {
   std::optional<WantedReply> request{};
 };
 
-// Messages that could not be got any more (ordered groups), where they would have
+// Messages that could not be got any more (ordered groups), or came so late that
+// one that their publisher had sent after them was there already, where they would have
 // come. `last` is 0 where the order changed its epoch and its upper end is not
 // known: up to the next message any number may be missing, of this epoch and of
 // others.

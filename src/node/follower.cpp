@@ -54,8 +54,12 @@ void Follower::catch_up(const scribe::OrderHistory* history, const Translate& tr
     const auto* multicast = std::get_if<wire::Multicast>(item);
     const wire::Position position = scribe::position_of(*item);
     Message message;
+    const scribe::Withheld withheld = history->withheld(position);
+    if (withheld == scribe::Withheld::overtaken) {
+      subscription_->push(Gap{position.epoch, position.sequence, position.sequence});
+    }
     const bool for_users =
-        multicast && !history->is_repeated(position) && translate(*multicast, message);
+        multicast && withheld == scribe::Withheld::no && translate(*multicast, message);
     if (for_users && !subscription_->offer(std::move(message))) return;
     position_ = position;
   }

@@ -135,6 +135,7 @@ void add_trees(Names& names, const scribe::Counters& trees) {
   names.add("tree.order_gaps", trees.order_gaps);
   names.add("tree.order_gaps_open", trees.order_gaps_open);
   names.add("tree.order_lost", trees.order_lost);
+  names.add("tree.order_overtaken", trees.order_overtaken);
   names.add("tree.refills_requested", trees.refills_requested);
   names.add("tree.refills_sent", trees.refills_sent);
   names.add("tree.publishes_early", trees.publishes_early);

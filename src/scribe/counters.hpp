@@ -87,6 +87,7 @@ struct Counters {
   std::uint64_t order_gaps = 0;         // that nobody filled
   std::uint64_t order_gaps_open = 0;    // of these, with no known end: it lacks some, or none
   std::uint64_t order_lost = 0;         // messages in the others
+  std::uint64_t order_overtaken = 0;    // of these, that came behind a later one of its publisher
   std::uint64_t refills_requested = 0;  // by this node
   std::uint64_t refills_sent = 0;       // items given to others again
   std::uint64_t publishes_early = 0;    // overtook an earlier one of their publisher

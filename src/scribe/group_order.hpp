@@ -11,6 +11,7 @@
 #include "scribe/config.hpp"
 #include "scribe/duplicate_window.hpp"
 #include "scribe/order_stream.hpp"
+#include "scribe/publisher_marks.hpp"
 #include "scribe/refills.hpp"
 #include "scribe/sequencer.hpp"
 #include "scribe/waiting_publishes.hpp"
@@ -25,6 +26,7 @@ struct GroupOrder {
   OrderStream stream;
   Refills refills;
   DuplicateWindow seen;
+  PublisherMarks latest;
   MonoTime advanced_at{};  // when the stream went on last
   wire::Position highest;  // that any peer is known to have got to
 
@@ -51,8 +53,19 @@ struct GroupOrder {
   MonoTime sent_at{};
   unsigned reminders = 0;
 
-  // Whether the message has a place, as far as this node knows.
-  bool knows(const wire::MessageId& id) const { return seen.contains(id) || placed.contains(id); }
+  // A later one of its publisher has come first, without it: it would come out of that one's
+  // order.
+  bool overtaken(const wire::MessageId& id) const {
+    return id.sequence < latest.latest_of(id) && !seen.contains(id);
+  }
+
+  // Whether the message has a place, as far as this node knows: it, or a later one of its
+  // publisher, which gets none before it.
+  bool knows(const wire::MessageId& id) const {
+    const auto next = placed.lower_bound(id);
+    return id.sequence <= latest.latest_of(id) ||
+           (next != placed.end() && wire::same_publisher(*next, id));
+  }
 
   // The same, or it waits at this root for the one before it.
   bool has(const wire::Publish& publish) const {

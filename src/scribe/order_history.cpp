@@ -84,18 +84,18 @@ void OrderHistory::collect_peers(std::vector<PeerRef>& in_use) const {
   for (const Kept& kept : kept_) collect_peers_of(kept.item, in_use);
 }
 
-void OrderHistory::mark_repeated(const wire::Position& position) noexcept {
+void OrderHistory::withhold(const wire::Position& position, Withheld why) noexcept {
   const auto next = after(position);
   if (next == kept_.begin()) return;
   Kept& kept = kept_[static_cast<std::size_t>(next - kept_.begin()) - 1];
-  if (position_of(kept.item) == position) kept.repeated = true;
+  if (position_of(kept.item) == position) kept.withheld = why;
 }
 
-bool OrderHistory::is_repeated(const wire::Position& position) const noexcept {
+Withheld OrderHistory::withheld(const wire::Position& position) const noexcept {
   const auto next = after(position);
-  if (next == kept_.begin()) return false;
+  if (next == kept_.begin()) return Withheld::no;
   const Kept& kept = *std::prev(next);
-  return kept.repeated && position_of(kept.item) == position;
+  return position_of(kept.item) == position ? kept.withheld : Withheld::no;
 }
 
 wire::Position OrderHistory::find(const wire::MessageId& id) const noexcept {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <vector>
 
@@ -15,6 +16,12 @@
 namespace canopy::scribe {
 
 class OrderHistory;
+
+enum class Withheld : std::uint8_t {
+  no,
+  had,        // it has had a place before
+  overtaken,  // a later one of its publisher has come first: it is missed
+};
 
 // What the histories of a node share. When it is full, each keeps its share.
 class HistoryRoom {
@@ -60,10 +67,9 @@ class OrderHistory {
   const OrderItem* next_after(const wire::Position& position) const noexcept;
   // How long the item at this position has been kept.
   Duration age_of(const wire::Position& position, MonoTime now) const noexcept;
-  // The item at this position is a message that has had one before: members do
-  // not get it again.
-  void mark_repeated(const wire::Position& position) noexcept;
-  bool is_repeated(const wire::Position& position) const noexcept;
+  // Members do not get the message at this position.
+  void withhold(const wire::Position& position, Withheld why) noexcept;
+  Withheld withheld(const wire::Position& position) const noexcept;
   // Where a message lies; none if it is not here any more.
   wire::Position find(const wire::MessageId& id) const noexcept;
   void collect_peers(std::vector<PeerRef>& in_use) const;
@@ -74,7 +80,7 @@ class OrderHistory {
     OrderItem item;
     std::size_t bytes = 0;
     MonoTime at{};
-    bool repeated = false;
+    Withheld withheld = Withheld::no;
   };
   std::deque<Kept>::const_iterator after(const wire::Position& position) const noexcept;
   void trim(std::size_t bytes_max);

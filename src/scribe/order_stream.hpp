@@ -38,7 +38,7 @@ class OrderStream {
   const wire::Position& position() const noexcept { return position_; }
   const OrderHistory& history() const noexcept { return history_; }
   void expire_history(MonoTime kept_before) { history_.expire(kept_before); }
-  void mark_repeated(const wire::Position& position) { history_.mark_repeated(position); }
+  void withhold(const wire::Position& position, Withheld why) { history_.withhold(position, why); }
 
   struct Step {
     OrderItem item;

@@ -158,8 +158,10 @@ void Ordering::track(Group& group, const OrderItem& item, PeerRef from) {
   const auto& sequencer = group.order->sequencer;
   const bool own = sequencer && sequencer->last().epoch == multicast->epoch;
   // In another place before this one it may have come before the member did.
-  const DuplicateWindow& seen = group.order->seen;
-  const bool has_it = group.member && (!seen.contains(multicast->id) || seen.given(multicast->id));
+  const GroupOrder& order = *group.order;
+  const bool known = order.seen.contains(multicast->id);
+  const bool has_it = group.member && !order.overtaken(multicast->id) &&
+                      (!known || order.seen.given(multicast->id));
   tracking_.begin(group, *multicast, own ? PeerRef{} : from, own, has_it);
 }
 
@@ -182,26 +184,37 @@ void Ordering::advance(Group& group, const std::vector<OrderStream::Step>& steps
   }
 }
 
+void Ordering::miss(const Id& id, const Missed& missed, bool member) {
+  ++core_.counters.order_gaps;
+  if (missed.last != 0) {
+    core_.counters.order_lost += missed.last - missed.first + 1;
+  } else {
+    rare<"ordering: a gap without a known end">();
+    ++core_.counters.order_gaps_open;
+  }
+  if (member && planted_bug != PlantedBug::gap_not_told) core_.upcalls.gap(id, missed);
+}
+
 void Ordering::deliver(GroupOrder& order, const Id& id, const OrderStream::Step& step,
                        bool member) {
-  if (step.missed) {
-    ++core_.counters.order_gaps;
-    if (step.missed->last != 0) {
-      core_.counters.order_lost += step.missed->last - step.missed->first + 1;
-    } else {
-      rare<"ordering: a gap without a known end">();
-      ++core_.counters.order_gaps_open;
-    }
-    if (member && planted_bug != PlantedBug::gap_not_told) core_.upcalls.gap(id, *step.missed);
-  }
+  if (step.missed) miss(id, *step.missed, member);
   const auto* multicast = std::get_if<wire::Multicast>(&step.item);
   if (!multicast) return;
+  const wire::Position position = position_of(step.item);
   order.placed.erase(multicast->id);
-  if (!order.seen.insert(multicast->id, core_.config.ordered_duplicate_window, member)) {
-    ++core_.counters.duplicates_dropped;
-    order.stream.mark_repeated(position_of(step.item));
-    return;
+  if (order.overtaken(multicast->id)) {
+    rare<"ordering: a message has been overtaken by a later one">();
+    ++core_.counters.order_overtaken;
+    order.stream.withhold(position, Withheld::overtaken);
+    return miss(id, {position.epoch, position.sequence, position.sequence}, member);
   }
+  const std::size_t window = core_.config.ordered_duplicate_window;
+  if (!order.seen.insert(multicast->id, window, member) ||
+      order.latest.latest_of(multicast->id) == multicast->id.sequence) {
+    ++core_.counters.duplicates_dropped;
+    return order.stream.withhold(position, Withheld::had);
+  }
+  order.latest.note(multicast->id, window);
   core_.passed(*multicast);
   if (member) {
     ++core_.counters.multicasts_delivered;
@@ -465,7 +478,7 @@ void Ordering::look_at(Group& group, const Id& id) {
 void Ordering::expire(GroupOrder& order) {
   const MonoTime now = core_.now();
   order.stream.expire_history(now - core_.config.history_age_max);
-  // Nobody sends a message again after so long.
+  // What comes again after so long is known by its publisher's latest.
   if (order.advanced_at + core_.config.history_age_max <= now) order.seen = {};
   // Not a wake-up a message.
   order.expire_at = order.stream.history().empty() ? never : now + core_.config.history_age_max / 4;

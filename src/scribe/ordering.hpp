@@ -14,7 +14,8 @@
 //
 // A message that a later root sequences again is passed on under its new
 // position, for there is only one order; members that have had it do not get it
-// twice.
+// twice. Nor does anybody get it behind a later one of the same publisher: a root that
+// knows of that one gives it no place, and under another's it is told as a gap.
 // A part of a Scribe node; shares its Core. Not thread-safe.
 #pragma once
 
@@ -84,6 +85,7 @@ class Ordering {
 
   void advance(Group& group, const std::vector<OrderStream::Step>& steps, PeerRef from);
   void deliver(GroupOrder& order, const Id& id, const OrderStream::Step& step, bool member);
+  void miss(const Id& id, const Missed& missed, bool member);
   void forward(Group& group, const OrderItem& item, PeerRef except);
   bool relay(Group& group, const OrderItem& item);
   void track(Group& group, const OrderItem& item, PeerRef from);

@@ -73,6 +73,7 @@ void Tracking::begin(Group& group, const wire::Multicast& message, PeerRef asker
                             .first->second;
   begun.ask(asker);
   begun.reach.members = has_it ? 1 : 0;
+  if (group.member && !has_it) miss(begun.reach, core_.self);
   note_lost(begun, group);
   await_children(begun, group, asker);
   if (begun.awaited().empty()) return finish(begun);

@@ -54,9 +54,8 @@ void FuzzRequests::ask(NodeIndex node, const wire::GroupName& group, bool to_all
   const auto id = std::make_shared<wire::MessageId>();
   *id = simulation_.peer(node).scribe().request(
       group, Buffer::copy_of("question"), terms,
-      [this, id, to_all, told = std::move(told)](const scribe::RequestOutcome& outcome) {
+      [this, id, told = std::move(told)](const scribe::RequestOutcome& outcome) {
         checker_.ended(*id);
-        if (to_all && !outcome.members) host_.unconfirmed(*id);
         for (const scribe::GivenReply& given : outcome.replies) {
           checker_.said_replied(*id, process_of(given.from));
         }

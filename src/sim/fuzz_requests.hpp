@@ -20,8 +20,6 @@ class FuzzRequests {
   struct Host {
     std::function<void(MonoTime time, std::function<void()> what)> at;
     std::function<void(std::string finding)> find;
-    // A message to all may never come, or late.
-    std::function<void(const wire::MessageId& id)> unconfirmed;
     std::function<scribe::TokenKey(NodeIndex node)> key_of;
   };
   using Told = std::function<void(const scribe::RequestOutcome&)>;

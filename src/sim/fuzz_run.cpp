@@ -352,10 +352,7 @@ void FuzzRunner::detached(NodeIndex node, const Id& id, boost::system::error_cod
 // Two rings, each of which goes on: there may be two of whatever there is one of.
 void FuzzRunner::look_at_ring() {
   at(simulation_->now() + 1s, [this] { look_at_ring(); });
-  if (ring_is_whole()) {
-    order_.ring_is_parted(simulation_->now() < cut_until_);
-    return;
-  }
+  if (ring_is_whole()) return;
   parted_until_ = simulation_->now() + 20 * plan_.overlay.scribe.heartbeat_interval;
   lossy_until_ = std::max(lossy_until_, parted_until_);
   lookups_->pardon_until(simulation_->now() + 2 * plan_.overlay.pastry.lease);
@@ -434,7 +431,6 @@ void FuzzRunner::publish_tracked(NodeIndex node, std::uint32_t group, const std:
 FuzzRequests::Host FuzzRunner::request_host() {
   return {[this](MonoTime time, std::function<void()> what) { at(time, std::move(what)); },
           [this](std::string finding) { find(std::move(finding)); },
-          [this](const wire::MessageId& id) { order_.publish_failed(id); },
           [this](NodeIndex node) { return access_->key_of(node); }};
 }
 
@@ -529,8 +525,6 @@ void FuzzRunner::cut(const Act& act, Cut cut) {
   for (NodeIndex node = 0; many && node < plan_.nodes; ++node) {
     if (node != side.front() && random_.chance(0.4)) side.push_back(node);
   }
-  cut_until_ = std::max(cut_until_, simulation_->now() + act.span);
-  if (plan_.hard) order_.ring_is_parted(true);
   const auto id = simulation_->network().partition(side, cut, simulation_->now(), act.span);
   simulation_->network().heal(id, simulation_->now());
 }

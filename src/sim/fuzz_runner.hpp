@@ -126,7 +126,6 @@ class FuzzRunner final : public Observer {
   bool replicas_may_go_ = false;
   MonoTime lossy_until_{};
   MonoTime parted_until_{};
-  MonoTime cut_until_{};
   bool members_known_ = true;
   Findings findings_;
 };

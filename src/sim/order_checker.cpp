@@ -1,5 +1,7 @@
 #include "sim/order_checker.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace canopy::sim {
@@ -26,19 +28,15 @@ void OrderChecker::seen(const wire::Multicast& multicast) {
 }
 
 void OrderChecker::published(const Id& group, const scribe::PublishOutcome& outcome) {
-  if (outcome.error) {
-    publish_failed(outcome.id);
-  } else {
-    place(group, outcome.id, {outcome.epoch, outcome.sequence});
-  }
+  if (!outcome.error) place(group, outcome.id, {outcome.epoch, outcome.sequence});
 }
 
 void OrderChecker::place(const Id& group, const wire::MessageId& id,
                          const wire::Position& position) {
   if (position.epoch == 0) return;
-  first_places_.try_emplace(id, First{position, places_.size()});
+  const std::size_t before = places_.size();
   const auto [place, fresh] = places_.try_emplace({group, position}, id);
-  if (fresh && parted_) parted_places_.insert(place->first);
+  if (fresh) places_of_[id].push_back({position, before});
   if (!fresh && place->second != id) find({}, group, position, "two messages have the position");
 }
 
@@ -63,9 +61,7 @@ void OrderChecker::delivered(const Member& member, const wire::Multicast& multic
     find(member, multicast.group, position, "got a message for the second time at");
   }
   std::uint64_t& latest = progress.latest_of[{multicast.id.publisher, multicast.id.incarnation}];
-  const bool excused =
-      failed_.contains(multicast.id) || parted_places_.contains({multicast.group, position});
-  if (multicast.id.sequence < latest && !excused) {
+  if (multicast.id.sequence < latest) {
     find(member, multicast.group, position, "got a publisher's messages out of order at");
   }
   latest = std::max(latest, multicast.id.sequence);
@@ -117,15 +113,21 @@ bool OrderChecker::had(const PassedOver& passed, const wire::MessageId& id) cons
   return before != had_before_.end() && before->second.contains(id);
 }
 
+// Its node had it there: what came before a membership is no part of it.
+bool OrderChecker::elsewhere_before(const PassedOver& passed, const Place& place,
+                                    const wire::MessageId& id) const {
+  return std::ranges::any_of(places_of_.at(id), [&](const Given& given) {
+    return given.places < passed.begun && given.position != place.second;
+  });
+}
+
 Findings OrderChecker::judge() const {
   Findings findings = findings_;
   for (const PassedOver& passed : passed_over_) {
     const auto end = places_.upper_bound({passed.group, passed.to});
     for (auto place = places_.upper_bound({passed.group, passed.after}); place != end; ++place) {
-      const First& earliest = first_places_.at(place->second);
-      const bool before =
-          earliest.places < passed.begun && earliest.position != place->first.second;
-      if (before || had(passed, place->second) || findings.size() >= findings_max) continue;
+      if (elsewhere_before(passed, place->first, place->second)) continue;
+      if (had(passed, place->second) || findings.size() >= findings_max) continue;
       findings.push_back(text_of(passed.member, passed.group, place->first.second,
                                  "was neither given nor told to miss"));
     }

@@ -3,9 +3,8 @@
 //
 // At every member positions only grow; whatever has a place between two of them,
 // in whosever epoch, was told as a gap, or is a message that the member has had
-// before, or that had its first place before the member began; no message comes twice; no
-// position has two messages; and what one publisher sent comes in its order, unless its publish had
-// failed, or another root gave it its place while the ring was parted.
+// before, or that had another place before the member began; no message comes twice; no
+// position has two messages; and what one publisher sent comes in its order.
 #pragma once
 
 #include <cstdint>
@@ -36,11 +35,6 @@ class OrderChecker {
   void forgets(const Member& member);
   // What the publisher was told.
   void published(const Id& group, const scribe::PublishOutcome& outcome);
-  // The publisher was told so, or will never know: it may come late.
-  void publish_failed(const wire::MessageId& id) { failed_.insert(id); }
-
-  // From now on: two roots may be told of the same messages.
-  void ring_is_parted(bool parted) { parted_ = parted; }
 
   // What is wrong, once everything has come to rest.
   Findings judge() const;
@@ -64,7 +58,7 @@ class OrderChecker {
     wire::Position to;
     std::size_t begun = 0;
   };
-  struct First {
+  struct Given {
     wire::Position position;
     std::size_t places = 0;  // that had been given before
   };
@@ -74,6 +68,8 @@ class OrderChecker {
   void place(const Id& group, const wire::MessageId& id, const wire::Position& position);
   Progress& progress_of(const Member& member, const Id& group);
   bool had(const PassedOver& passed, const wire::MessageId& id) const;
+  bool elsewhere_before(const PassedOver& passed, const Place& place,
+                        const wire::MessageId& id) const;
   void find(const Member& member, const Id& group, const wire::Position& position,
             const char* what);
 
@@ -81,11 +77,8 @@ class OrderChecker {
   std::map<std::pair<Member, Id>, std::set<wire::MessageId>>
       had_before_;  // in all memberships, and forgotten
   std::map<Place, wire::MessageId> places_;
-  std::map<wire::MessageId, First> first_places_;
-  std::set<Place> parted_places_;  // given while the ring was parted
-  bool parted_ = false;
+  std::map<wire::MessageId, std::vector<Given>> places_of_;
   std::vector<PassedOver> passed_over_;
-  std::set<wire::MessageId> failed_;
   Findings findings_;
   std::uint64_t gaps_ = 0;
   std::uint64_t deliveries_ = 0;

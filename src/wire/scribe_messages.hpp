@@ -33,6 +33,11 @@ struct MessageId {
   friend auto operator<=>(const MessageId&, const MessageId&) = default;
 };
 
+// The same boot of it: the sequences tell which message is later.
+inline bool same_publisher(const MessageId& a, const MessageId& b) noexcept {
+  return a.publisher == b.publisher && a.incarnation == b.incarnation;
+}
+
 // A place in an ordered group's order. Epochs only grow; multicasts of one count
 // from 1, and 0 is the epoch's start. The default stands for none.
 struct Position {

@@ -138,11 +138,23 @@ TEST_F(FollowerTest, ARepeatedMessageIsNotToldAgain) {
   history_.begin({epoch, 0});
   for (std::uint64_t n = 1; n <= 5; ++n) come(n);
   history_.append(multicast(6), {});
-  history_.mark_repeated({epoch, 6});
+  history_.withhold({epoch, 6}, scribe::Withheld::had);
   come(7);
   EXPECT_EQ(read(100), "1 2 3 4");
   catch_up();
   EXPECT_EQ(read(100), "5 7");
+}
+
+TEST_F(FollowerTest, AMessageThatComesTooLateForItsPublishersOrderIsAGap) {
+  history_.begin({epoch, 0});
+  for (std::uint64_t n = 1; n <= 5; ++n) come(n);
+  history_.append(multicast(6), {});
+  history_.withhold({epoch, 6}, scribe::Withheld::overtaken);
+  follower_.gap({epoch, 6, 6}, &history_, translate_);
+  come(7);
+  EXPECT_EQ(read(100), "1 2 3 4");
+  catch_up();
+  EXPECT_EQ(read(100), "5 6-6 7");
 }
 
 TEST_F(FollowerTest, ItIsToldThatTheRestDoesNotComeWhenTheMembershipEnds) {

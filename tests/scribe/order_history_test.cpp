@@ -39,17 +39,18 @@ TEST(OrderHistory, FindsWhereAMessageLies) {
   EXPECT_EQ(history.find({}), wire::Position{});
 }
 
-TEST(OrderHistory, KnowsWhatIsRepeated) {
+TEST(OrderHistory, KnowsWhatMembersDoNotGet) {
   HistoryRoom room(plenty);
   OrderHistory history(room, plenty);
   history.begin({2, 0});
   for (std::uint64_t n = 1; n <= 3; ++n) history.append(multicast(2, n), history_begun);
-  history.mark_repeated({2, 2});
-  history.mark_repeated({2, 9});
-  EXPECT_FALSE(history.is_repeated({2, 1}));
-  EXPECT_TRUE(history.is_repeated({2, 2}));
-  EXPECT_FALSE(history.is_repeated({2, 3}));
-  EXPECT_FALSE(history.is_repeated({2, 9}));
+  history.withhold({2, 2}, Withheld::had);
+  history.withhold({2, 3}, Withheld::overtaken);
+  history.withhold({2, 9}, Withheld::had);
+  EXPECT_EQ(history.withheld({2, 1}), Withheld::no);
+  EXPECT_EQ(history.withheld({2, 2}), Withheld::had);
+  EXPECT_EQ(history.withheld({2, 3}), Withheld::overtaken);
+  EXPECT_EQ(history.withheld({2, 9}), Withheld::no);
 }
 
 TEST(OrderHistory, DropsTheOldestBeyondItsBytes) {

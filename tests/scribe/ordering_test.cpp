@@ -1,6 +1,7 @@
 // Ordered groups on a small network: one order, every loss filled or told.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -101,6 +102,36 @@ class OrderingTest : public TreeTest {
         return first <= message.position && message.position <= position;
       });
     });
+  }
+
+  // Publishes it; all copies get lost but one, which is on its way for long.
+  wire::Publish publish_in_vain(PeerRef publisher, const std::string& text, wire::AckMode ack) {
+    std::optional<wire::Publish> copy;
+    net.lost = [&](PeerRef, PeerRef, const wire::Message& message) {
+      const auto* direct = std::get_if<wire::Publish>(&message);
+      const auto* routed = std::get_if<wire::Routed>(&message);
+      const auto* publish = routed ? std::get_if<wire::Publish>(routed->body.get()) : direct;
+      if (!publish || publish->body.view() != text) return false;
+      copy = *publish;
+      return true;
+    };
+    EXPECT_TRUE(net.publish(publisher, prices, text, ack).error);
+    net.lost = nullptr;
+    return copy.value_or(wire::Publish{});
+  }
+
+  // Of a peer that would be closer to the group than its root is.
+  std::string closer_name() {
+    for (int i = 0;; ++i) {
+      const std::string name = "newcomer-" + std::to_string(i);
+      if (closer_to(group, Id::hash_of(name), net.table().id(root()))) return name;
+    }
+  }
+  // Takes the order over, and knows of nothing that was published before.
+  Box& add_closer_root() {
+    Box& newcomer = net.add(closer_name());
+    EXPECT_TRUE(net.run_until([&] { return net.roots(group) == wire::Peers{newcomer.ref}; }, 10s));
+    return newcomer;
   }
 
   std::set<PeerRef> others;  // who is cut off from the rest
@@ -272,15 +303,8 @@ TEST_P(OrderingTest, ADepartingRootHandsTheOrderOver) {
 TEST_P(OrderingTest, ACloserRootTakesTheOrderOver) {
   grow(30);
   const PeerRef publisher = outsider();
-  const PeerRef old = root();
   publish_for(200ms, publisher);
-  // Names until one is closer to the group than the root is.
-  std::string name;
-  for (int i = 0;; ++i) {
-    name = "newcomer-" + std::to_string(i);
-    if (closer_to(group, Id::hash_of(name), net.table().id(old))) break;
-  }
-  Box& newcomer = net.begin_add(name);
+  Box& newcomer = net.begin_add(closer_name());
   publish_for(4s, publisher);
   net.run_for(5s);
   EXPECT_TRUE(newcomer.scribe().view(group)->root);
@@ -508,6 +532,71 @@ TEST_P(OrderingTest, WhatOnePublishesKeepsItsOrderAcrossRetries) {
   net.run_for(8s);
   expect_everything_everywhere();
   EXPECT_GT(total().publishes_early, 0u);
+}
+
+// So there is nobody who could be told of it out of its order.
+TEST_P(OrderingTest, WhatALaterOneHasOvertakenGetsNoPlace) {
+  grow(30);
+  const PeerRef publisher = outsider();
+  net.publish(publisher, prices, "first");
+  const wire::Publish late = publish_in_vain(publisher, "late", wire::AckMode::root);
+  const PublishOutcome last = net.publish(publisher, prices, "last");
+  net[root()].peer->receive(publisher, late);
+  const PublishOutcome next = net.publish(publisher, prices, "next");
+  EXPECT_EQ(next.sequence, last.sequence + 1);
+}
+
+// Not even when everybody has long forgotten what was published at that time.
+TEST_P(OrderingTest, WhatComesAgainAfterALongTimeGetsNoOtherPlace) {
+  grow(30);
+  const PeerRef publisher = outsider();
+  std::optional<wire::Publish> copy;
+  net.lost = [&](PeerRef, PeerRef, const wire::Message& message) {
+    if (const auto* publish = std::get_if<wire::Publish>(&message)) copy = *publish;
+    return false;
+  };
+  net.publish(publisher, prices, "first");
+  const PublishOutcome last = net.publish(publisher, prices, "last");
+  net.lost = nullptr;
+  net.run_for(3 * net.config.scribe.history_age_max);
+  ASSERT_TRUE(copy);
+  net[root()].peer->receive(publisher, *copy);
+  net.run_for(1s);
+  EXPECT_EQ(net.publish(publisher, prices, "next").sequence, last.sequence + 1);
+  for (const PeerRef member : living_members()) EXPECT_EQ(net[member].count("last"), 1u);
+}
+
+// A root that has taken over cannot know; but members do.
+TEST_P(OrderingTest, WhatComesBehindALaterOneIsToldAsAGap) {
+  grow(30);
+  const PeerRef publisher = outsider();
+  net.publish(publisher, prices, "first");
+  const wire::Publish late = publish_in_vain(publisher, "late", wire::AckMode::members);
+  net.publish(publisher, prices, "last");
+  net.run_for(1s);
+  Box& newcomer = add_closer_root();
+  std::optional<wire::Reach> reach;
+  net.lost = [&](PeerRef, PeerRef to, const wire::Message& message) {
+    const auto* ack = std::get_if<wire::PublishAck>(&message);
+    if (ack && to == publisher && ack->id == late.id && !ack->pending) reach = ack->reach;
+    return false;
+  };
+  newcomer.peer->receive(publisher, late);
+  EXPECT_TRUE(net.run_until([&] { return reach.has_value(); }, 30s));
+  net.publish(publisher, prices, "next");
+  net.run_for(1s);
+  for (const PeerRef member : living_members()) {
+    const Box& box = net[member];
+    EXPECT_EQ(box.count("late"), 0u) << net.table()[member].name;
+    EXPECT_EQ(box.count("next"), 1u) << net.table()[member].name;
+    ASSERT_EQ(box.gaps.size(), 1u) << net.table()[member].name;
+    EXPECT_EQ(box.gaps[0].first, box.gaps[0].last);
+    EXPECT_EQ(net[member].scribe().counters().order_overtaken, 1u);
+  }
+  // Its publisher is told of none that has it.
+  ASSERT_TRUE(reach);
+  EXPECT_EQ(reach->members, 0u);
+  EXPECT_FALSE(reach->complete);
 }
 
 TEST_P(OrderingTest, WhatNobodyHasAnyMoreIsToldWithItsRange) {
