@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
+#include "base/boot_mark.hpp"
 #include "base/mix.hpp"
 
 namespace canopy::scribe {
@@ -15,7 +16,7 @@ constexpr std::uint64_t given_bit = 1;
 std::uint64_t without_bit(std::uint64_t hash) noexcept { return hash & ~given_bit; }
 
 std::uint64_t hash_of(const wire::MessageId& id) noexcept {
-  return without_bit(mix64(mix64(id.publisher.high64() ^ mix64(id.incarnation)) ^ id.sequence));
+  return without_bit(mix64(boot_mark(id.publisher, id.incarnation) ^ id.sequence));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/boot_mark.hpp"
 #include "base/mix.hpp"
 
 namespace canopy::scribe {
@@ -17,7 +18,7 @@ constexpr std::size_t stretches_max = 1024;
 
 std::uint64_t loss_number(const Id& root, std::uint64_t incarnation, std::uint64_t epoch,
                           std::uint64_t count) noexcept {
-  const std::uint64_t mark = mix64(mix64(root.high64() ^ mix64(incarnation)) ^ epoch) >> count_bits;
+  const std::uint64_t mark = mix64(boot_mark(root, incarnation) ^ epoch) >> count_bits;
   return (mark | 1) << count_bits | (count & count_mask);
 }
 

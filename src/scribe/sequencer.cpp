@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/mix.hpp"
+#include "base/boot_mark.hpp"
 
 namespace canopy::scribe {
 
@@ -14,12 +14,8 @@ constexpr int order_bits = epoch_count_shift - handover_bits - root_bits;
 constexpr std::uint64_t count_max = (std::uint64_t{1} << (64 - epoch_count_shift)) - 1;
 constexpr std::uint64_t handovers_max = (std::uint64_t{1} << handover_bits) - 1;
 
-std::uint64_t mark_of(const Id& root, std::uint64_t incarnation) noexcept {
-  return mix64(root.high64() ^ mix64(incarnation));
-}
-
 std::uint64_t short_mark_of(const Id& root, std::uint64_t incarnation) noexcept {
-  return mark_of(root, incarnation) & ((1 << root_bits) - 1);
+  return boot_mark(root, incarnation) & ((1 << root_bits) - 1);
 }
 
 }  // namespace
@@ -28,7 +24,7 @@ std::uint64_t epoch_above(std::uint64_t highest, const Id& root,
                           std::uint64_t incarnation) noexcept {
   const std::uint64_t count = highest >> epoch_count_shift;
   if (count == count_max) return std::max(highest, highest + 1);
-  const std::uint64_t order = mark_of(root, incarnation) >> (64 - order_bits);
+  const std::uint64_t order = boot_mark(root, incarnation) >> (64 - order_bits);
   return (count + 1) << epoch_count_shift | order << (handover_bits + root_bits) |
          short_mark_of(root, incarnation);
 }

@@ -28,8 +28,8 @@ void RequestChecker::had(const wire::MessageId& id, const Member& member, MonoTi
                          std::uint64_t membership) {
   const auto found = sent_.find(id);
   if (found == sent_.end()) return find(id, "was given what nobody had sent", member);
-  if (!found->second.had.insert({member, membership}).second)
-    find(id, "was given it twice", member);
+  const bool first = found->second.had.insert({member, membership}).second;
+  if (!first) find(id, "was given it twice", member);
   if (now > found->second.deadline + slack) find(id, "was given it long after its time", member);
 }
 

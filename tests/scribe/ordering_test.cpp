@@ -459,6 +459,41 @@ TEST_P(OrderingTest, WhatWasAcknowledgedInAnotherOrderIsTold) {
   expect_one_order();
 }
 
+// The first successor has begun, and nobody hears of it: the second's order is another.
+TEST_P(OrderingTest, WhatALostSuccessorAcknowledgedIsTold) {
+  grow(30);
+  const PeerRef publisher = outsider();
+  publish_for(500ms, publisher);
+  const PeerRef old = root();
+  net[old].peer->depart();
+  std::erase(joined, old);
+  PeerRef successor;
+  net.lost = [&](PeerRef from, PeerRef to, const wire::Message& message) {
+    const bool answers = to == old && std::holds_alternative<wire::RootStatesAck>(message);
+    if (answers) successor = from;
+    return answers || (from == successor && is_item(message));
+  };
+  ASSERT_TRUE(net.run_until([&] { return static_cast<bool>(successor); }, 1s));
+  const PublishOutcome outcome = net.publish(successor, prices, "of the first");
+  ASSERT_FALSE(outcome.error);
+  net.kill(successor);
+  std::erase(joined, successor);
+  net.lost = nullptr;
+  net.run_for(3s);
+  net.kill(old);
+  net.run_for(10s);
+  net.publish(publisher, prices, "of the second");
+  net.run_for(5s);
+  for (const PeerRef member : living_members()) {
+    const Box& box = net[member];
+    EXPECT_EQ(box.count("of the second"), 1u) << net.table()[member].name;
+    EXPECT_TRUE(box.count("of the first") == 1 ||
+                told_to_miss(box, {outcome.epoch, outcome.sequence}))
+        << net.table()[member].name;
+  }
+  expect_one_order();
+}
+
 TEST_P(OrderingTest, ARootThatDiesBeginsANewEpochAndTellsAGap) {
   grow(30);
   const PeerRef publisher = outsider();
