@@ -196,6 +196,8 @@ void Overlay::connected(PeerRef peer, const wire::Hello& hello) {
   // The first peer of the cluster that is heard of tells which cluster it is.
   if (links_.self().cluster.is_nil()) member_of(hello.cluster);
   arrival_.member_met(peer);
+  peer_.pastry().met(peer);
+  after_input();
 }
 
 void Overlay::disconnected(PeerRef peer, net::Disconnect reason) {

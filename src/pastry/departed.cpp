@@ -23,6 +23,22 @@ void Departed::remove(PeerRef peer) {
   std::erase_if(peers_, [peer](const Entry& entry) { return entry.peer == peer; });
 }
 
+bool Departed::renew(PeerRef peer, const PeerTable& peers) {
+  const auto is_earlier = [&](const Entry& entry) {
+    return !entry.said_goodbye && peers.id(entry.peer) == peers.id(peer) &&
+           peers[entry.peer].incarnation < peers[peer].incarnation;
+  };
+  const auto earlier = std::ranges::find_if(peers_, is_earlier);
+  if (earlier == peers_.end()) return false;
+  if (contains(peer)) {
+    peers_.erase(earlier);
+  } else {
+    earlier->peer = peer;
+    earlier->met = true;
+  }
+  return true;
+}
+
 bool Departed::contains(PeerRef peer) const noexcept {
   return std::ranges::any_of(peers_, [peer](const Entry& entry) { return entry.peer == peer; });
 }
@@ -34,14 +50,14 @@ bool Departed::fell_silent(PeerRef peer) const noexcept {
 
 bool Departed::in_quarantine(PeerRef peer, MonoTime now) const noexcept {
   return std::any_of(peers_.begin(), peers_.end(), [&](const Entry& entry) {
-    return entry.peer == peer && now < entry.since + quarantine_;
+    return entry.peer == peer && in_quarantine(entry, now);
   });
 }
 
 std::vector<PeerRef> Departed::in_quarantine(MonoTime now) const {
   std::vector<PeerRef> found;
   for (const Entry& entry : peers_) {
-    if (now < entry.since + quarantine_) found.push_back(entry.peer);
+    if (in_quarantine(entry, now)) found.push_back(entry.peer);
   }
   return found;
 }
@@ -50,7 +66,7 @@ PeerRef Departed::pick(Random& random, MonoTime now) {
   std::erase_if(peers_, [&](const Entry& entry) { return now >= entry.since + memory_; });
   std::vector<PeerRef> silent;
   for (const Entry& entry : peers_) {
-    if (!entry.said_goodbye && now >= entry.since + quarantine_) silent.push_back(entry.peer);
+    if (!entry.said_goodbye && !in_quarantine(entry, now)) silent.push_back(entry.peer);
   }
   picked_ = silent.empty() ? PeerRef() : silent[random.below(silent.size())];
   return picked_;

@@ -28,6 +28,9 @@ class Departed {
   void add(PeerRef peer, bool said_goodbye, MonoTime now);
   // The peer is alive.
   void remove(PeerRef peer);
+  // A process has been met: if an earlier one of that peer has fallen silent, it takes that
+  // one's place, out of quarantine. Whether it has.
+  bool renew(PeerRef peer, const PeerTable& peers);
 
   bool contains(PeerRef peer) const noexcept;
   // Is in, and did not say goodbye.
@@ -46,7 +49,12 @@ class Departed {
     PeerRef peer;
     bool said_goodbye;
     MonoTime since;
+    bool met = false;  // alive, but not heard from
   };
+
+  bool in_quarantine(const Entry& entry, MonoTime now) const noexcept {
+    return !entry.met && now < entry.since + quarantine_;
+  }
 
   std::size_t size_max_;
   Duration quarantine_;

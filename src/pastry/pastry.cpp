@@ -330,6 +330,12 @@ void Pastry::unreachable(PeerRef peer) {
   if (state_.holds(peer)) prober_.probe(peer, goal::life);
 }
 
+void Pastry::met(PeerRef peer) {
+  const Turn turn(*this);
+  if (departed_ || state_.holds(peer)) return;
+  if (state_.departed.renew(peer, state_.env.peers())) prober_.probe(peer, goal::leaves);
+}
+
 bool Pastry::suspected(PeerRef peer) const { return prober_.suspected(peer); }
 
 std::optional<Duration> Pastry::round_trip(PeerRef peer) const {

@@ -78,6 +78,9 @@ class Pastry {
   void tick();
   // The transport cannot reach the peer: probed at once, not evicted for it.
   void unreachable(PeerRef peer);
+  // The transport has a link with this process of the peer. If an earlier one is missed, it is
+  // asked which ring it is in.
+  void met(PeerRef peer);
 
   // --- Services for the layer above ---
   // Any sign of life counts for failure detection.

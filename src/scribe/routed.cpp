@@ -13,6 +13,13 @@ constexpr bool names_group = requires(const Body& body) {
   body.group;
 };
 
+// Numbers are the origin's own: nobody uses up another's.
+template <class Body>
+bool fit_to_pass(const Body& message, const PeerTable& peers, std::size_t body_max) {
+  return message.body.size() <= body_max && message.origin &&
+         message.id.publisher == peers.id(message.origin);
+}
+
 }  // namespace
 
 std::optional<Id> group_of(const wire::RoutedBody& body) {
@@ -30,7 +37,8 @@ std::optional<Id> group_of(const wire::RoutedBody& body) {
       body);
 }
 
-bool consistent(const wire::Routed& message, unsigned id_bits, std::size_t body_max) {
+bool consistent(const wire::Routed& message, const PeerTable& peers, unsigned id_bits,
+                std::size_t body_max) {
   if (group_of(*message.body) != message.key) return false;
   if (const auto* join = std::get_if<wire::GroupJoin>(message.body.get())) {
     return names(join->name, join->group, id_bits);
@@ -42,10 +50,10 @@ bool consistent(const wire::Routed& message, unsigned id_bits, std::size_t body_
     return names(change->name, change->group, id_bits);
   }
   if (const auto* publish = std::get_if<wire::Publish>(message.body.get())) {
-    return publish->body.size() <= body_max;
+    return fit_to_pass(*publish, peers, body_max);
   }
   if (const auto* anycast = std::get_if<wire::Anycast>(message.body.get())) {
-    return anycast->body.size() <= body_max;
+    return fit_to_pass(*anycast, peers, body_max);
   }
   return true;
 }

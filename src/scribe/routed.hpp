@@ -15,8 +15,9 @@ namespace canopy::scribe {
 std::optional<Id> group_of(const wire::RoutedBody& body);
 
 // Whether the message makes sense in itself: it is for the key that it was
-// routed to, names fit ids, content is within its bound.
-bool consistent(const wire::Routed& message, unsigned id_bits, std::size_t body_max);
+// routed to, names fit ids, content is within its bound and numbered by its origin.
+bool consistent(const wire::Routed& message, const PeerTable& peers, unsigned id_bits,
+                std::size_t body_max);
 
 void collect_peers_of(const wire::RoutedBody& body, std::vector<PeerRef>& in_use);
 

@@ -487,7 +487,8 @@ void Scribe::superseded(PeerRef by) {
 // --- Routed messages ---
 
 bool Scribe::Parts::well_formed(const wire::Routed& message) {
-  const bool fits = consistent(message, core.pastry.config().id_bits, core.config.body_max);
+  const bool fits =
+      consistent(message, core.env.peers(), core.pastry.config().id_bits, core.config.body_max);
   if (!fits) ++core.counters.malformed;
   return fits;
 }

@@ -388,8 +388,7 @@ void Tree::on_join_ack(PeerRef from, const wire::JoinAck& ack) {
       rare<"trees: a second parent">();
       send_leave(from, id, ack.nonce);
       break;
-    case AckVerdict::loop:
-      rare<"trees: a parent turns out to be a descendant">();
+    case AckVerdict::loop:  // from one that does not keep the protocol
       send_leave(from, id, ack.nonce,
                  had_parent ? wire::LeaveReason::orphaned : wire::LeaveReason::gone);
       drop_looped_parent(*group, id);

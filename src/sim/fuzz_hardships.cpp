@@ -53,6 +53,31 @@ void FuzzPlan::plan_hardships() {
     }
   }
   plan_fickle_users();
+  plan_stand_in();
+}
+
+// A root dies, and comes back while its stand-in hangs.
+void FuzzPlan::plan_stand_in() {
+  const Duration notice = notice_time(overlay.pastry);
+  const auto length = static_cast<std::uint64_t>((healed - calm - 6 * notice).count());
+  const MonoTime at = calm + Duration(stand_in_random_.below(length));
+  const auto group = static_cast<std::uint32_t>(stand_in_random_.below(groups));
+  const auto node = static_cast<std::uint32_t>(stand_in_random_.below(nodes));
+  acts.push_back({.at = at, .kind = ActKind::crash, .node = node, .other = group, .at_root = true});
+  const MonoTime hangs = at + 2 * notice;
+  const Duration span = stand_in_random_.jittered(notice, 0.9);
+  acts.push_back({.at = hangs,
+                  .kind = ActKind::hang,
+                  .node = node,
+                  .other = group,
+                  .span = span,
+                  .at_root = true});
+  acts.push_back(
+      {.at = hangs + Duration(stand_in_random_.below(static_cast<std::uint64_t>(span.count()))),
+       .kind = ActKind::restart,
+       .node = node,
+       .other = static_cast<std::uint32_t>(stand_in_random_.below(nodes))});
+  plan_stream(hangs, span + notice, group);
 }
 
 void FuzzPlan::cramp_constants() {

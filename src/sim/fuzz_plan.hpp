@@ -113,6 +113,7 @@ struct FuzzPlan {
   void plan_loss(MonoTime at, Duration span);
   void plan_changes(MonoTime at, Duration span);
   void plan_fickle_users();
+  void plan_stand_in();
 
   Random order_random_;    // of its own, too
   Random several_random_;  // of its own: the rest of the schedule stays as it is
@@ -121,6 +122,7 @@ struct FuzzPlan {
   Random request_random_;  // likewise
   Random disk_random_;     // likewise
   Random hard_random_;     // likewise
+  Random stand_in_random_;
 };
 
 }  // namespace canopy::sim

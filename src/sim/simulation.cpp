@@ -238,7 +238,8 @@ void Simulation::receive(VirtualNode& node, Flight flight) {
 }
 
 void Simulation::refuse(const Flight& flight) {
-  if (!config_.refusals) return;
+  const VirtualNode& target = nodes_[node_of(flight.to)];
+  if (target.state_ != NodeState::running && !config_.refusals) return;
   const NodeIndex sender = node_of(flight.from);
   const Duration back = network_.delay(node_of(flight.to), sender);
   const std::uint32_t slot = flights_.put({wire::Heartbeat{}, flight.from, flight.to});
@@ -298,10 +299,13 @@ void Simulation::handle(const Event& event) {
     case node_wakes: return wake(node, event.detail);
     case refusal_arrives: {
       const Flight flight = flights_.take(event.detail);
-      if (node.state_ == NodeState::running && node.self_ == flight.from) {
-        node.peer_->unreachable(flight.to);
+      if (node.state_ != NodeState::running || node.self_ != flight.from) return;
+      node.peer_->unreachable(flight.to);
+      const VirtualNode& target = nodes_[node_of(flight.to)];
+      if (target.state_ == NodeState::running && target.self_ != flight.to) {
+        node.peer_->pastry().met(target.self_);
       }
-      return;
+      return after(node);
     }
     default: CANOPY_ASSERT(false);
   }

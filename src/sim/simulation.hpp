@@ -38,7 +38,8 @@ struct SimulationConfig {
   // Nodes have disks for what groups are, which outlive their processes.
   bool disks = false;
   // A message to a stopped process comes back as a hint to its sender, as a
-  // refused connection does; otherwise it vanishes, as if the machine were off.
+  // refused connection does; otherwise it vanishes, as if the machine were off. One that
+  // has started anew says so in any case.
   bool refusals = true;
 };
 

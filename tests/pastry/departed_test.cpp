@@ -55,6 +55,21 @@ TEST(Departed, WhoIsHeardFromIsForgotten) {
   EXPECT_FALSE(departed.in_quarantine(PeerRef(1), departure));
 }
 
+TEST(Departed, ALaterStartTakesThePlaceOfOneThatFellSilent) {
+  PeerTable peers;
+  const PeerRef before = peers.intern({.id = Id::hash_of("ann"), .incarnation = 1});
+  const PeerRef later = peers.intern({.id = Id::hash_of("ann"), .incarnation = 2});
+  Departed departed(4, 10s, 1h);
+  EXPECT_FALSE(departed.renew(later, peers)) << "nobody misses it";
+  departed.add(before, false, departure);
+  EXPECT_TRUE(departed.renew(later, peers));
+  EXPECT_FALSE(departed.contains(before));
+  EXPECT_TRUE(departed.fell_silent(later));
+  EXPECT_FALSE(departed.in_quarantine(later, departure)) << "it lives";
+  departed.add(before, true, departure);
+  EXPECT_FALSE(departed.renew(later, peers)) << "that one said goodbye";
+}
+
 TEST(Departed, OfSizeZeroRememberNobody) {
   Departed departed(0, 10s, 1h);
   departed.add(PeerRef(1), false, departure);

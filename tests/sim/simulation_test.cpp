@@ -160,6 +160,23 @@ TEST_F(Rings, repair_themselves_after_a_crash_and_take_the_node_back) {
   EXPECT_EQ(wrong(), Findings());
 }
 
+// Of the others each knows only earlier starts.
+TEST_F(Rings, meet_where_all_that_they_know_of_each_other_is_outdated) {
+  build(6);
+  for (const NodeIndex node : {3U, 4U, 5U}) simulation_->crash(node);
+  simulation_->run_for(30s);
+  simulation_->restart(3);
+  simulation_->found(3);
+  for (const NodeIndex node : {4U, 5U}) {
+    simulation_->restart(node);
+    simulation_->join(node, {3});
+  }
+  simulation_->run_for(5s);
+  EXPECT_NE(wrong(), Findings()) << "two rings";
+  simulation_->run_for(2min);
+  EXPECT_EQ(wrong(), Findings());
+}
+
 TEST_F(Rings, let_nodes_depart) {
   build(20);
   simulation_->depart(4);
