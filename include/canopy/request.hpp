@@ -46,7 +46,7 @@ struct RequestOptions {
   std::chrono::milliseconds within{0};
   // To one member: while there are members, but none has room, look again until then.
   bool wait_for_member = true;
-  // Complete after so many. 0: one of one member, of all as many as come.
+  // To all: complete after so many that say that all went well; 0: as many as come.
   std::size_t replies = 0;
   // More are dropped, and counted.
   std::size_t replies_max = 1000;

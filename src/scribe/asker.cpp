@@ -206,6 +206,7 @@ bool Asker::take(Asked& asked, PeerRef from, const wire::Reply& reply) {
   }
   asked.bytes += reply.body.size();
   replies.push_back({from, reply.status, reply.body});
+  if (reply.status == 0) ++asked.good;
   return true;
 }
 
@@ -224,8 +225,8 @@ void Asker::on(PeerRef from, const wire::RequestCheck& check) {
 }
 
 bool Asker::enough(const Asked& asked) const {
-  const std::size_t wanted = asked.terms.to_all ? asked.terms.replies : 1;
-  return wanted != 0 && asked.outcome.replies.size() >= wanted;
+  if (!asked.terms.to_all) return !asked.outcome.replies.empty();
+  return asked.terms.replies != 0 && asked.good >= asked.terms.replies;
 }
 
 void Asker::judge(std::uint64_t sequence) {

@@ -83,6 +83,7 @@ class Asker {
     // To all.
     bool all_counted = false;
     std::size_t finished = 0;  // peers
+    std::size_t good = 0;      // replies of which none says that it failed
   };
   using Requests = std::map<std::uint64_t, Asked>;  // by sequence
   struct State {

@@ -73,7 +73,7 @@ struct RequestTerms {
   bool to_all = false;                       // members; else to one
   Duration within = Duration::zero();        // zero: Config::reply_timeout
   Patience patience = Patience::while_busy;  // to one
-  // Complete after so many. 0: one of one member; of all as many as come.
+  // To all: complete after so many that say that all went well; 0: as many as come.
   std::size_t replies = 0;
   std::size_t replies_max = 1000;  // kept; more are counted as dropped
   std::size_t bytes_max = std::size_t{16} << 20;

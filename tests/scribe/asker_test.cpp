@@ -378,6 +378,19 @@ TEST_P(ToAll, SomeRepliesMayBeEnough) {
   for (std::size_t i = 3; i < 8; ++i) EXPECT_EQ(net[refs[i]].over.size(), 1U) << i;
 }
 
+TEST_P(ToAll, RepliesThatSayThatTheyFailedAreNotEnough) {
+  build(20, 8, GetParam());
+  let_all_reply();
+  ask(refs[15], to_all(2));
+  ASSERT_TRUE(net.run_until([&] { return holders().size() == 8; }, 5s));
+  reply(refs[0], "1", 7);
+  reply(refs[1], "2");
+  EXPECT_FALSE(answered(1s));
+  reply(refs[2], "3");
+  ASSERT_TRUE(answered(1s));
+  EXPECT_EQ(told->replies.size(), 3U);
+}
+
 TEST_P(ToAll, WhatHasComeAtTheDeadlineIsTold) {
   build(20, 8, GetParam());
   let_all_reply();

@@ -215,6 +215,15 @@ class RequestTest(CanopyCase):
             self.request("load", "--all", "--replies", "4", status=1)
             self.assertIn("3 of 4 replies", self.complaint)
 
+    def test_of_all_a_failed_reply_is_not_one_of_those_asked_for(self):
+        with self.running(self.first, "reply", "--exec", "exit 7"), \
+             self.running(self.second, "reply", "yes"), \
+             self.running(self.last, "reply", "--exec", "sleep 1; echo yes"):
+            said = self.request("x", "--all", "--replies", "2", "--timeout", str(DEADLINE_S))
+            self.assertEqual(said.count("yes"), 2)
+            self.request("x", "--all", "--timeout", str(DEADLINE_S), status=1)
+            self.assertIn("peer-1 has failed with status 7\n", self.complaint)
+
     def test_who_may_not_join_cannot_reply(self):
         self.canopy(self.first, "create", self.group, "--allow-join", "peer:peer-1")
         self.canopy(self.second, "reply", self.group, "x", status=1)

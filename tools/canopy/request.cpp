@@ -74,7 +74,7 @@ class Requesting {
       if (context_.json) print_end(replied);
       return;
     }
-    if (replied.status == 0) ++good_;
+    ++(replied.status == 0 ? good_ : failed_);
     if (context_.json) return print_reply(replied);
     std::string_view payload = replied.content.payload.view();
     // Lines are for people, and where there are several; else it is a command's output.
@@ -85,8 +85,8 @@ class Requesting {
     const std::string text = escaped(payload);
     const std::string line = command_.all ? replied.peer->name + "\t" + text : text;
     if (replied.status == 0) return print_line(line);
-    complain(fmt::format("{}: {} has failed with status {}: {}", command_.group, replied.peer->name,
-                         replied.status, text));
+    complain(fmt::format("{}: {} has failed with status {}{}{}", command_.group,
+                         replied.peer->name, replied.status, text.empty() ? "" : ": ", text));
   }
 
   void print_reply(const control::Replied& replied) const {
@@ -114,7 +114,6 @@ class Requesting {
   }
 
   int status() const {
-    const std::uint64_t wanted = std::max<std::uint64_t>(command_.replies, 1);
     if (ended_->error != 0)
       throw Failure(fmt::format("{}: {}", command_.group, problem()), ended_->error);
     if (ended_->dropped != 0)
@@ -124,7 +123,8 @@ class Requesting {
     if (good_ < command_.replies)
       throw Failure(fmt::format("{}: {} of {} replies came, and no more will", command_.group,
                                 good_, command_.replies));
-    return good_ >= wanted ? 0 : 1;
+    const bool enough = command_.replies != 0;
+    return good_ != 0 && (enough || failed_ == 0) ? 0 : 1;
   }
 
   std::string problem() const {
@@ -147,7 +147,9 @@ class Requesting {
   wire::GroupName group_;
   asio::signal_set signals_;
   std::optional<control::Replied> ended_;
-  std::uint64_t good_ = 0;  // replies
+  // Replies, by what they say of themselves.
+  std::uint64_t good_ = 0;
+  std::uint64_t failed_ = 0;
   bool interrupted_ = false;
 };
 
