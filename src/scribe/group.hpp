@@ -68,8 +68,9 @@ class Group {
   PeerRef left_parent;    // since then this node has had none
   MonoTime left_until{};  // until then that may count this node still, wherever it is
   ChildrenTable children;
-  std::uint64_t told_path_hash = 0;    // of the path that the children were told
-  std::unique_ptr<GroupOrder> order;   // of an ordered group, as far as this node knows
+  std::uint64_t told_path_hash = 0;   // of the path that the children were told
+  std::unique_ptr<GroupOrder> order;  // of an ordered group, as far as this node knows
+  std::unique_ptr<FormerOrder> former_order;
   std::unique_ptr<LossMeter> losses;   // a member's, in a best-effort group
   std::uint64_t multicasts = 0;        // that this node, the root of such a group, has begun
   std::uint64_t multicasts_epoch = 0;  // in which they count

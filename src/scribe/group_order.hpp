@@ -18,6 +18,14 @@
 
 namespace canopy::scribe {
 
+// What a member has had of an order that its node has dropped: in another one, too, it gets
+// nothing twice, and nothing at an earlier place.
+struct FormerOrder {
+  wire::Position last;
+  DuplicateWindow seen;
+  PublisherMarks latest;
+};
+
 struct GroupOrder {
   GroupOrder(const Id& group, OrderStream::Room& room, const Config& config)
       : stream(group, room, config.history_bytes_max),
@@ -29,6 +37,7 @@ struct GroupOrder {
   PublisherMarks latest;
   MonoTime advanced_at{};  // when the stream went on last
   wire::Position highest;  // that any peer is known to have got to
+  wire::Position former;   // up to here members had an order before, and then a gap
 
   // At the root.
   std::unique_ptr<Sequencer> sequencer;
@@ -58,6 +67,9 @@ struct GroupOrder {
   bool overtaken(const wire::MessageId& id) const {
     return id.sequence < latest.latest_of(id) && !seen.contains(id);
   }
+
+  // All that follows the former order is a gap for its members, up to what is above it.
+  bool in_former_gap(const wire::Position& position) const noexcept { return position <= former; }
 
   // Whether the message has a place, as far as this node knows: it, or a later one of its
   // publisher, which gets none before it.

@@ -39,16 +39,43 @@ bool well_formed(const OrderItem& item) {
 }  // namespace
 
 GroupOrder& Ordering::ensure(Group& group, const Id& id) {
-  if (!group.order) group.order = std::make_unique<GroupOrder>(id, core_.order_room, core_.config);
-  return *group.order;
+  if (group.order) return *group.order;
+  group.order = std::make_unique<GroupOrder>(id, core_.order_room, core_.config);
+  GroupOrder& order = *group.order;
+  if (const auto former = std::exchange(group.former_order, nullptr)) {
+    rare<"ordering: a member gets another order than it had">();
+    order.highest = order.former = former->last;
+    order.seen = std::move(former->seen);
+    order.latest = std::move(former->latest);
+  }
+  return order;
 }
 
 // The root says that the group is not ordered (any more).
 void Ordering::drop(Group& group, const Id& id) {
-  const wire::Position last = group.order->stream.position();
-  if (last && group.member) core_.upcalls.gap(id, {last.epoch, last.sequence + 1, 0});
+  GroupOrder& order = *group.order;
+  const wire::Position last = std::max(order.stream.position(), order.former);
+  if (last && group.member) {
+    core_.upcalls.gap(id, {last.epoch, last.sequence + 1, 0});
+    group.former_order = std::make_unique<FormerOrder>(
+        FormerOrder{last, std::move(order.seen), std::move(order.latest)});
+  }
   group.order.reset();
   timers_.cancel(id);
+}
+
+// The membership before may have had another order.
+void Ordering::begin_membership(Group& group) {
+  group.former_order.reset();
+  if (group.order) group.order->former = {};
+}
+
+// To a parent that is known to know of this.
+void Ordering::tell_highest(const Group& group, const Id& id, const wire::Position& known) {
+  const wire::Position& highest = group.order->highest;
+  if (highest.epoch > known.epoch) {
+    core_.send(group.parent(), wire::RefillRequest{id, highest, highest});
+  }
 }
 
 PeerRef Ordering::upstream(const Group& group, const Id& id) const {
@@ -99,9 +126,7 @@ void Ordering::attached(Group& group, const Id& id, const wire::Position& positi
   } else {
     order.stream.start(position);
   }
-  if (order.highest.epoch > position.epoch) {
-    core_.send(group.parent(), wire::RefillRequest{id, order.highest, order.highest});
-  }
+  tell_highest(group, id, position);
   review(group, id);
 }
 
@@ -132,6 +157,7 @@ void Ordering::on_item(PeerRef from, OrderItem item) {
     }
     const wire::Position base = before(item);
     ensure(*group, id).stream.start(base ? base : position_of(item));
+    tell_highest(*group, id, position(*group));
   }
   GroupOrder& order = *group->order;
   std::vector<OrderStream::Step> steps;
@@ -160,7 +186,8 @@ void Ordering::track(Group& group, const OrderItem& item, PeerRef from) {
   // In another place before this one it may have come before the member did.
   const GroupOrder& order = *group.order;
   const bool known = order.seen.contains(multicast->id);
-  const bool has_it = group.member && !order.overtaken(multicast->id) &&
+  const bool has_it = group.member && !order.in_former_gap(position_of(item)) &&
+                      !order.overtaken(multicast->id) &&
                       (!known || order.seen.given(multicast->id));
   tracking_.begin(group, *multicast, own ? PeerRef{} : from, own, has_it);
 }
@@ -197,11 +224,15 @@ void Ordering::miss(const Id& id, const Missed& missed, bool member) {
 
 void Ordering::deliver(GroupOrder& order, const Id& id, const OrderStream::Step& step,
                        bool member) {
-  if (step.missed) miss(id, *step.missed, member);
+  if (step.missed) {
+    const wire::Position first{step.missed->epoch, step.missed->first};
+    miss(id, *step.missed, member && !order.in_former_gap(first));
+  }
   const auto* multicast = std::get_if<wire::Multicast>(&step.item);
   if (!multicast) return;
   const wire::Position position = position_of(step.item);
   order.placed.erase(multicast->id);
+  if (order.in_former_gap(position)) return order.stream.withhold(position, Withheld::overtaken);
   if (order.overtaken(multicast->id)) {
     rare<"ordering: a message has been overtaken by a later one">();
     ++core_.counters.order_overtaken;
@@ -277,9 +308,10 @@ void Ordering::on_latest(PeerRef from, const wire::LatestPosition& latest) {
   core_.neighbors.heard_from_parent(from, core_.now());
   if (from != group->parent() || position(*group) == wire::Position{}) return;
   OrderStream& stream = group->order->stream;
-  if (latest.position.epoch < stream.position().epoch) {
+  const wire::Position known = std::max(stream.position(), group->order->highest);
+  if (latest.position.epoch < known.epoch) {
     // It follows a root that knows nothing of this epoch.
-    core_.send(from, wire::RefillRequest{latest.group, stream.position(), stream.position()});
+    core_.send(from, wire::RefillRequest{latest.group, known, known});
   }
   stream.heard_of(latest.position);
   review(*group, latest.group);

@@ -41,6 +41,7 @@ class Ordering {
       : core_(core), tree_(tree), roots_(roots), tracking_(tracking), placed_(std::move(placed)) {}
 
   // --- For Tree ---
+  static void begin_membership(Group& group);
   // Up to where this node has everything; none where the group is not ordered.
   static wire::Position position(const Group& group);
   // The child has joined, with this position.
@@ -78,6 +79,7 @@ class Ordering {
 
  private:
   GroupOrder& ensure(Group& group, const Id& id);
+  void tell_highest(const Group& group, const Id& id, const wire::Position& known);
   void drop(Group& group, const Id& id);
   PeerRef upstream(const Group& group, const Id& id) const;
   Duration patience(const Group& group) const;

@@ -67,6 +67,7 @@ void Tree::join(const wire::GroupName& name, const TokenKey& key, Completion don
       key ? core_.access.prove(id, wire::Right::join, key) : group->proof();
   if (group->in_tree() && !may_be_member(*group, id, proof)) return fail_with(errc::denied);
   if (proof || group->access) group->ensure_access().proof = proof;
+  if (!group->member) ordering_.begin_membership(*group);
   group->member = true;
   core_.members_changed(id);
   waiting_joins_[id].push_back(std::move(done));

@@ -67,6 +67,9 @@ class Fuzz(unittest.TestCase):
                 "442",  # minutes later, when a parted ring had met again
                 "443",  # and at one that knew nothing of the epoch before
                 "641",  # a member was said to lack what had its other place before it began
+                "1128",  # the order that a member got lay below the one that it had had before
+                "1240",
+                "399",  # so it did after messages without an order
         ):
             result = fuzz("--hard", "--seeds", seed)
             self.assertEqual(result.returncode, 0, result.stderr)
