@@ -12,7 +12,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr double hard_share = 0.5;  // of all schedules
+constexpr double hard_share = 0.5;      // of all schedules
+constexpr double stand_in_share = 0.2;  // of hard ones
 constexpr unsigned hardships = 6;
 constexpr unsigned crowd = 10;
 constexpr unsigned slow_links = 6;
@@ -53,7 +54,7 @@ void FuzzPlan::plan_hardships() {
     }
   }
   plan_fickle_users();
-  plan_stand_in();
+  if (stand_in_random_.chance(stand_in_share)) plan_stand_in();
 }
 
 // A root dies, and comes back while its stand-in hangs.

@@ -115,14 +115,14 @@ struct FuzzPlan {
   void plan_fickle_users();
   void plan_stand_in();
 
-  Random order_random_;    // of its own, too
-  Random several_random_;  // of its own: the rest of the schedule stays as it is
-  bool several_ = false;   // some acts strike several nodes
-  Random load_random_;     // of its own, too
-  Random request_random_;  // likewise
-  Random disk_random_;     // likewise
-  Random hard_random_;     // likewise
-  Random stand_in_random_;
+  Random order_random_;     // of its own, too
+  Random several_random_;   // of its own: the rest of the schedule stays as it is
+  bool several_ = false;    // some acts strike several nodes
+  Random load_random_;      // of its own, too
+  Random request_random_;   // likewise
+  Random disk_random_;      // likewise
+  Random hard_random_;      // likewise
+  Random stand_in_random_;  // likewise
 };
 
 }  // namespace canopy::sim

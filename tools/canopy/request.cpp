@@ -85,8 +85,8 @@ class Requesting {
     const std::string text = escaped(payload);
     const std::string line = command_.all ? replied.peer->name + "\t" + text : text;
     if (replied.status == 0) return print_line(line);
-    complain(fmt::format("{}: {} has failed with status {}{}{}", command_.group,
-                         replied.peer->name, replied.status, text.empty() ? "" : ": ", text));
+    complain(fmt::format("{}: {} has failed with status {}{}{}", command_.group, replied.peer->name,
+                         replied.status, text.empty() ? "" : ": ", text));
   }
 
   void print_reply(const control::Replied& replied) const {
