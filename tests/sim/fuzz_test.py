@@ -70,6 +70,8 @@ class Fuzz(unittest.TestCase):
                 "1128",  # the order that a member got lay below the one that it had had before
                 "1240",
                 "399",  # so it did after messages without an order
+                "1491",  # two rings knew only earlier starts of each other's peers
+                "1693",
         ):
             result = fuzz("--hard", "--seeds", seed)
             self.assertEqual(result.returncode, 0, result.stderr)
@@ -80,21 +82,23 @@ class Fuzz(unittest.TestCase):
             self.assertEqual(result.returncode, 2)
             self.assertIn("1..100", result.stderr)
 
-    def check_planted(self, name):
-        result = fuzz("--seeds", PLANTED_SEEDS, "--json", planted_bug=name)
+    def check_planted(self, name, *options):
+        result = fuzz(*options, "--seeds", PLANTED_SEEDS, "--json", planted_bug=name)
         self.assertEqual(result.returncode, 1, f"{name}: not found in seeds {PLANTED_SEEDS}")
         seed = json.loads(result.stdout)["failed_seed"]
         self.assertIn(f"canopy-sim fuzz --seeds {seed}..{seed}", result.stderr)
-        again = fuzz("--seeds", f"{seed}..{seed}", planted_bug=name)
+        again = fuzz(*options, "--seeds", f"{seed}..{seed}", planted_bug=name)
         self.assertEqual(again.returncode, 1, "the printed command line does not show it again")
 
 
-for bug in ("activation-skipped", "tie-broken-wrongly", "lease-not-waited-for",
-            "evicted-by-hearsay", "leave-not-pruned",
-            "gap-not-told", "lost-forgotten", "right-not-checked", "word-not-repeated",
-            "last-not-fetched", "anycast-retaken", "moves-forgotten"):
+PLANTED = {bug: () for bug in (
+    "activation-skipped", "tie-broken-wrongly", "lease-not-waited-for", "evicted-by-hearsay",
+    "leave-not-pruned", "lost-forgotten", "right-not-checked", "word-not-repeated",
+    "last-not-fetched", "anycast-retaken", "moves-forgotten")}
+PLANTED["gap-not-told"] = ("--hard",)  # there are few gaps where all keeps within its bounds
+for bug, options in PLANTED.items():
     setattr(Fuzz, "test_the_planted_bug_is_found_" + bug.replace("-", "_"),
-            lambda self, bug=bug: self.check_planted(bug))
+            lambda self, bug=bug, options=options: self.check_planted(bug, *options))
 
 
 if __name__ == "__main__":

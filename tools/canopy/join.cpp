@@ -44,7 +44,12 @@ class Joining {
     if (enough() || (command_.count == 0 && all_joined())) return 0;
     if (interrupted_) return 1;
     if (in_time) return 1;  // a membership ended; said already
-    throw Failure(not_in_time());
+    const std::string missing = not_in_time();
+    if (!missing.empty())
+      throw Failure(fmt::format("could not join {} in time: try a longer --timeout", missing));
+    if (command_.count == 0) return 1;  // a membership ended; said already
+    throw Failure(
+        fmt::format("{} of {} messages came before --timeout ran out", received_, command_.count));
   }
 
  private:
@@ -67,11 +72,9 @@ class Joining {
   std::string not_in_time() const {
     std::string missing;
     for (const auto& membership : memberships_)
-      if (!membership->joined) missing += (missing.empty() ? "" : ", ") + membership->label;
-    if (!missing.empty())
-      return fmt::format("could not join {} in time: try a longer --timeout", missing);
-    return fmt::format("{} of {} messages came before --timeout ran out", received_,
-                       command_.count);
+      if (!membership->joined && !membership->ended)
+        missing += (missing.empty() ? "" : ", ") + membership->label;
+    return missing;
   }
 
   void start(const wire::GroupName& group) {

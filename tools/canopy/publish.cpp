@@ -308,8 +308,9 @@ class Publishing {
     fewest_ = tally_.published() == 1 ? members : std::min(fewest_, members);
     if (!published.complete) ++incomplete_;
     if (members >= command_.require || failure_) return;
-    std::string text = fmt::format("{}: {} have it, fewer than the {} required", what,
-                                   members_text(members), command_.require);
+    std::string text =
+        fmt::format("{}: {} {} it, fewer than the {} required", what, members_text(members),
+                    members == 1 ? "has" : "have", command_.require);
     const std::string missing = unreachable_text(published);
     if (!missing.empty()) text += "; no answer from " + missing;
     failure_.emplace(text);
