@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr double hard_share = 0.5;      // of all schedules
-constexpr double stand_in_share = 0.2;  // of hard ones
+constexpr double stand_in_share = 0.4;  // of hard ones
 constexpr unsigned hardships = 6;
 constexpr unsigned crowd = 10;
 constexpr unsigned slow_links = 6;
@@ -54,10 +54,13 @@ void FuzzPlan::plan_hardships() {
     }
   }
   plan_fickle_users();
-  if (stand_in_random_.chance(stand_in_share)) plan_stand_in();
+  if (stand_in_random_.chance(stand_in_share)) {
+    plan_stand_in();
+    plan_wipe_out();
+  }
 }
 
-// A root dies, and comes back while its stand-in hangs.
+// A root dies, and comes back while its stand-in hangs, or soon after.
 void FuzzPlan::plan_stand_in() {
   const Duration notice = notice_time(overlay.pastry);
   const auto length = static_cast<std::uint64_t>((healed - calm - 6 * notice).count());
@@ -73,12 +76,34 @@ void FuzzPlan::plan_stand_in() {
                   .other = group,
                   .span = span,
                   .at_root = true});
-  acts.push_back(
-      {.at = hangs + Duration(stand_in_random_.below(static_cast<std::uint64_t>(span.count()))),
-       .kind = ActKind::restart,
-       .node = node,
-       .other = static_cast<std::uint32_t>(stand_in_random_.below(nodes))});
+  const auto hung = static_cast<std::uint64_t>((span + notice).count());
+  acts.push_back({.at = hangs + Duration(stand_in_random_.below(hung)),
+                  .kind = ActKind::restart,
+                  .node = node,
+                  .other = static_cast<std::uint32_t>(stand_in_random_.below(nodes))});
   plan_stream(hangs, span + notice, group);
+}
+
+// More at once than know what a group is.
+void FuzzPlan::plan_wipe_out() {
+  const auto struck = static_cast<std::uint32_t>(overlay.scribe.root_replicas + 2);
+  if (struck >= overlay.pastry.leaf_set_size / 2) return;
+  const Duration notice = notice_time(overlay.pastry);
+  const auto length = static_cast<std::uint64_t>((healed - calm - 4 * notice).count());
+  const MonoTime at = calm + Duration(stand_in_random_.below(length));
+  const auto group = static_cast<std::uint32_t>(stand_in_random_.below(groups));
+  const auto node = static_cast<std::uint32_t>(stand_in_random_.below(nodes));
+  acts.push_back({.at = at,
+                  .kind = ActKind::crash,
+                  .node = node,
+                  .other = group,
+                  .struck = struck,
+                  .at_root = true});
+  plan_stream(at, notice, group);
+  acts.push_back({.at = at + stand_in_random_.jittered(2 * notice, 0.9),
+                  .kind = ActKind::restart,
+                  .node = node,
+                  .other = node});
 }
 
 void FuzzPlan::cramp_constants() {

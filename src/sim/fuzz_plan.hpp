@@ -114,6 +114,7 @@ struct FuzzPlan {
   void plan_changes(MonoTime at, Duration span);
   void plan_fickle_users();
   void plan_stand_in();
+  void plan_wipe_out();
 
   Random order_random_;     // of its own, too
   Random several_random_;   // of its own: the rest of the schedule stays as it is
