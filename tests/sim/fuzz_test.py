@@ -10,6 +10,7 @@ BIN = pathlib.Path(os.environ["CANOPY_BIN_DIR"])
 SANITIZED = bool(os.environ.get("CANOPY_SANITIZE"))
 SEEDS = "1..20" if SANITIZED else "1..200"
 PLANTED_SEEDS = "1..500"
+RARE_SEEDS = "201..400"  # which of them take the rarest branches changes with the protocol
 
 
 def fuzz(*arguments, planted_bug=None):
@@ -26,6 +27,11 @@ class Fuzz(unittest.TestCase):
         result = fuzz("--seeds", SEEDS, "--twice", "--json")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertNotIn("failed_seed", json.loads(result.stdout))
+
+    @unittest.skipIf(SANITIZED, "takes long")
+    def test_every_branch_that_is_marked_as_rare_is_taken(self):
+        result = fuzz("--hard", "--rare", "--seeds", RARE_SEEDS)
+        self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_the_wire_format_changes_nothing(self):
         plain = fuzz("--seeds", "1..5", "--hashes")
