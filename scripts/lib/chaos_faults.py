@@ -1,11 +1,12 @@
 """What disturbs a cluster: daemons killed, stopped and cut off, by a schedule that a seed gives."""
 
 import dataclasses
+import hashlib
 import random
 import signal
 import time
 
-KINDS = ("kill", "stop", "unplug", "deaf", "mute", "split")
+KINDS = ("kill", "stop", "unplug", "deaf", "mute", "link", "split")
 
 WORDS = {
     "kill": "killed, and started again",
@@ -13,6 +14,7 @@ WORDS = {
     "unplug": "its link is down",
     "deaf": "nothing reaches it",
     "mute": "nothing that it sends arrives",
+    "link": "nothing passes between it and the next on the ring",
     "split": "cut off from all others",
 }
 
@@ -22,7 +24,8 @@ WISHES = ("root", "forwarder", "root", "anybody", "forwarder", "anybody")
 OVERLAP = 0.25         # so often a fault begins while another is on
 PAUSE_S = (2.0, 6.0)   # between others
 FIRST_S = 3.0
-LONGEST_S = {"kill": 8, "stop": 20, "unplug": 20, "deaf": 15, "mute": 15, "split": 25}
+LONGEST_S = {"kill": 8, "stop": 20, "unplug": 20, "deaf": 15, "mute": 15, "link": 20,
+             "split": 25}
 SHORTEST_S = 1.5
 
 
@@ -99,6 +102,9 @@ class Injector:
             size = max(2, round(fault.share * count))
             chosen = random.Random(fault.choice).sample(free, min(size, len(free)))
             fault.hosts = tuple(sorted(chosen))
+        elif fault.kind == "link":
+            one = candidates[int(fault.choice * len(candidates))]
+            fault.hosts = (one, next_on_ring(one, free))
         else:
             fault.hosts = (candidates[int(fault.choice * len(candidates))],)
         fault.roles = describe(roles, fault.hosts)
@@ -147,9 +153,21 @@ class Injector:
         (self.network.mute.update if on else self.network.mute.difference_update)(hosts)
         self.network.apply()
 
+    def link(self, hosts, on):
+        (self.network.severed.append if on else self.network.severed.remove)(hosts)
+        self.network.apply()
+
     def split(self, hosts, on):
         (self.network.splits.append if on else self.network.splits.remove)(set(hosts))
         self.network.apply()
+
+
+def next_on_ring(host, others):
+    def place(other):
+        return int(hashlib.sha1(f"d{other}".encode()).hexdigest(), 16)
+
+    return min((other for other in others if other != host),
+               key=lambda other: (place(other) - place(host)) % (1 << 160))
 
 
 def rings(leaves):

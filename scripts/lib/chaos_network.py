@@ -77,6 +77,7 @@ class Network:
         self.loss_percent = loss_percent
         self.deaf = set()   # nothing reaches them
         self.mute = set()   # nothing leaves them
+        self.severed = []   # pairs of hosts that do not reach each other
         self.splits = []    # sets of hosts that are cut off from all others
         self.note = None    # what the kernel cannot do
         run("mount", "-t", "tmpfs", "tmpfs", "/run")
@@ -124,7 +125,7 @@ class Network:
         run("ip", "link", "set", self.port(host), "up" if up else "down")
 
     def apply(self):
-        """Makes what is deaf, mute or split so, in one step."""
+        """Makes what is deaf, mute, severed or split so, in one step."""
         def ports(hosts):
             return "{ " + ", ".join(f'"{self.port(host)}"' for host in sorted(hosts)) + " }"
 
@@ -133,6 +134,9 @@ class Network:
             rules.append(f"oifname {ports(self.deaf)} drop")
         if self.mute:
             rules.append(f"iifname {ports(self.mute)} drop")
+        for one, other in self.severed:
+            rules.append(f"iifname {ports([one])} oifname {ports([other])} drop")
+            rules.append(f"iifname {ports([other])} oifname {ports([one])} drop")
         for split in self.splits:
             rules.append(f"iifname {ports(split)} oifname != {ports(split)} drop")
             rules.append(f"iifname != {ports(split)} oifname {ports(split)} drop")

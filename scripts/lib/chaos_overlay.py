@@ -3,8 +3,8 @@
 Each daemon has a network of its own, with a link to all others that loses some packets. Some
 daemons publish all the time, to an ordered group and to a best-effort one, and wait for the root's
 word of each message; most are members of both. By a schedule that the seed gives, daemons are
-killed and started again, stopped and continued, cut off in both directions or in one, and the
-cluster is split in two. At the end everything is healed.
+killed and started again, stopped and continued, cut off in both directions or in one, cut off from
+the next on the ring only, and the cluster is split in two. At the end everything is healed.
 
   promised  acknowledged messages of the ordered group are delivered, or told as a gap, to every
             member that was there; all have one order, without holes that are not told; nothing

@@ -72,6 +72,9 @@ void add_ring(Names& names, const pastry::Counters& ring) {
   names.add("ring.replaced", ring.replaced);
   names.add("ring.stale_senders", ring.stale_senders);
   names.add("ring.stalls", ring.stalls);
+  names.add("ring.peers_relayed", ring.peers_relayed);
+  names.add("ring.relayed", ring.relayed);
+  names.add("ring.relay_drops", ring.relay_drops);
   names.add("ring.join_requests_sent", ring.join_requests_sent);
   names.add("ring.join_restarts", ring.join_restarts);
   names.add("ring.joins_helped", ring.joins_helped);

@@ -20,6 +20,10 @@ class Application {
   // This node is the root of message.key.
   virtual void deliver(PeerRef from, const wire::Routed& message) = 0;
 
+  // A message for this layer that a third peer has relayed: one that comes directly is the
+  // host's to pass on.
+  virtual void receive(PeerRef /*from*/, wire::Message /*message*/) {}
+
   // The leaf set gained or lost somebody: roots may have moved.
   virtual void leaf_set_changed() = 0;
 

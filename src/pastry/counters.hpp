@@ -34,7 +34,10 @@ struct Counters {
   std::uint64_t departures = 0;  // peers that said goodbye
   std::uint64_t replaced = 0;    // old selves of peers that restarted
   std::uint64_t stale_senders = 0;
-  std::uint64_t stalls = 0;  // times this process found itself late
+  std::uint64_t stalls = 0;         // times this process found itself late
+  std::uint64_t peers_relayed = 0;  // neighbours found out of reach, but alive
+  std::uint64_t relayed = 0;        // messages sent on between peers that do not reach each other
+  std::uint64_t relay_drops = 0;    // of these, with no way on
 
   // Joining and helping
   std::uint64_t join_requests_sent = 0;

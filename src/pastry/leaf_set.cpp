@@ -100,6 +100,11 @@ PeerRef LeafSet::left() const noexcept { return empty() ? PeerRef() : leaves_.ba
 
 PeerRef LeafSet::right() const noexcept { return empty() ? PeerRef() : leaves_.front().peer; }
 
+bool LeafSet::is_next(const Id& id) const noexcept {
+  return leaves_.empty() || id - self_ <= leaves_.front().id - self_ ||
+         self_ - id <= self_ - leaves_.back().id;
+}
+
 bool LeafSet::spans(const Id& key) const noexcept {
   std::size_t larger_count = capacity_ / 2;
   std::size_t smaller_count = capacity_ / 2;

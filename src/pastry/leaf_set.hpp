@@ -66,6 +66,9 @@ class LeafSet {
   PeerRef left() const noexcept;
   PeerRef right() const noexcept;
 
+  // Whether no leaf lies between the node and this id, on one way at least.
+  bool is_next(const Id& id) const noexcept;
+
   // Whether the key lies between the outermost leaves of the two sides. While
   // the set is not full, sides are told apart by half rings; whether such a set
   // covers the whole ring is for its owner to know.

@@ -236,6 +236,7 @@ void Pastry::drop(PeerRef peer, Loss loss) {
   state_.neighborhood.remove(peer);
   state_.proximity.remove(peer);
   prober_.cancel(peer);
+  state_.relays.remove(peer);
   state_.departed.add(peer, loss != Loss::failed && loss != Loss::forgotten, state_.now());
   if (was_leaf) leaf_set_changed_ = true;
   if (loss == Loss::failed && (was_leaf || was_entry)) state_.tuning.failed(state_.now());

@@ -34,6 +34,7 @@ NodeState::NodeState(const Config& configuration, PeerRef own_ref, wire::Env& en
       neighborhood(configuration.neighborhood_size, environment.peers()),
       departed(configuration.departed_max, quarantine_of(configuration),
                configuration.departed_memory),
+      relays(configuration, leaves, own_ref, environment),
       tuning(configuration),
       last_nonce_(static_cast<std::uint32_t>(environment.random().next())) {}
 

@@ -13,6 +13,7 @@
 #include "pastry/leaf_set.hpp"
 #include "pastry/neighborhood_set.hpp"
 #include "pastry/proximity.hpp"
+#include "pastry/relays.hpp"
 #include "pastry/routing_table.hpp"
 #include "pastry/self_tuning.hpp"
 #include "wire/env.hpp"
@@ -31,7 +32,7 @@ struct NodeState {
   // Numbers requests, so that answers can be told apart. Never 0.
   std::uint32_t next_nonce() noexcept;
 
-  void send(PeerRef to, wire::Message message) { env.send(to, std::move(message)); }
+  void send(PeerRef to, wire::Message message) { relays.send(to, std::move(message)); }
 
   // Whether any of the three sets holds the peer.
   bool holds(PeerRef peer) const;
@@ -69,6 +70,7 @@ struct NodeState {
   NeighborhoodSet neighborhood;
   Proximity proximity;
   Departed departed;
+  Relays relays;
   SelfTuning tuning;
   Counters counters;
   bool active = false;

@@ -325,7 +325,7 @@ void Pastry::measure(PeerRef peer) {
 
 void Pastry::unreachable(PeerRef peer) {
   const Turn turn(*this);
-  if (departed_ || state_.is_self(peer)) return;
+  if (departed_ || state_.is_self(peer) || relayed(peer)) return;
   if (joiner_) joiner_->unreachable(peer);
   if (state_.holds(peer)) prober_.probe(peer, goal::life);
 }
@@ -387,6 +387,7 @@ void Pastry::collect_peers(std::vector<PeerRef>& in_use) const {
   for (const auto& entry : state_.neighborhood.all()) in_use.push_back(entry.peer);
   state_.proximity.collect_peers(in_use);
   state_.departed.collect_peers(in_use);
+  state_.relays.collect_peers(in_use);
   prober_.collect_peers(in_use);
   acks_.collect_peers(in_use);
   seen_hops_.collect_peers(in_use);
@@ -423,6 +424,7 @@ void Pastry::tick() {
     prober_.probe(overdue.to, goal::life);
     send_again(std::move(overdue));
   }
+  if (state_.relays.deadline() <= state_.now()) state_.relays.tick(state_.next_nonce());
   if (joiner_) joiner_->tick();
   if (helper_.overdue()) {
     rare<"joining: a joiner keeps its helper for too long">();
@@ -443,7 +445,7 @@ void Pastry::tick() {
 MonoTime Pastry::deadline() {
   if (departed_) return acks_.deadline();
   MonoTime earliest = std::min({prober_.deadline(), acks_.deadline(), table_repair_.deadline(),
-                                meeting_.deadline(), helper_.deadline()});
+                                meeting_.deadline(), helper_.deadline(), state_.relays.deadline()});
   if (joiner_) earliest = std::min(earliest, joiner_->deadline());
   if (newcomer_) earliest = std::min(earliest, newcomer_->deadline());
   if (state_.active && state_.config.maintenance) {

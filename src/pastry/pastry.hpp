@@ -91,12 +91,16 @@ class Pastry {
   // Starts a probe of a peer that owes an answer; ends in peer_failed or not.
   void suspect(PeerRef peer);
   bool suspected(PeerRef peer) const;
+  // Whether what is for the peer goes by way of another, as this node does not reach it.
+  bool relayed(PeerRef peer) const { return state_.relays.contains(peer); }
   // Round trip measured or learned; nothing if not known.
   std::optional<Duration> round_trip(PeerRef peer) const;
   // Has it measured, in a while: a few are at a time, and what finds no room is
   // forgotten. Application::measured tells when it is known.
   void measure(PeerRef peer);
   void send(PeerRef to, wire::Message message);
+  // Bytes that wait to leave for the peer, or for the one that they go by way of.
+  std::size_t backlog(PeerRef to) { return state_.env.backlog(state_.relays.first_hop(to)); }
 
   // --- Services for people who look. The handler is called exactly once, from
   // receive, tick or depart; at once, with errc::limit, if too many are under
@@ -139,6 +143,9 @@ class Pastry {
 
   // Input and time
   bool admit(PeerRef from);
+  void take(PeerRef from, wire::Message& message);
+  void on_relay(PeerRef from, const wire::Relay& relay);
+  void send_on(PeerRef from, const wire::Relay& relay);
   void notice_stall();
   void settle();
   void arm();

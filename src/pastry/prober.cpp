@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/rare.hpp"
+
 namespace canopy::pastry {
 
 namespace {
@@ -124,12 +126,29 @@ void Prober::send(Pending& pending) {
   }
   deadline_ = std::min(deadline_, pending.deadline);
   ++pending.tries;
+  send_through(pending.peer, pending);
+  send_by_others(pending);
+}
+
+void Prober::send_through(PeerRef relay, const Pending& pending) {
+  Relays& relays = state_.relays;
   if ((pending.goals & goal::leaves) != 0) {
     ++state_.counters.leaf_probes_sent;
-    state_.send(pending.peer, state_.leaf_probe(pending.nonce, false));
+    relays.send_through(relay, pending.peer, state_.leaf_probe(pending.nonce, false));
   } else {
     ++state_.counters.probes_sent;
-    state_.send(pending.peer, wire::Probe{pending.nonce});
+    relays.send_through(relay, pending.peer, wire::Probe{pending.nonce});
+  }
+}
+
+void Prober::send_by_others(const Pending& pending) {
+  const PeerRef peer = pending.peer;
+  const PeerRef relay = state_.relays.first_hop(peer);
+  if (relay != peer) send_through(relay, pending);
+  const bool last = pending.tries >= tries_max(pending);
+  if (!last || pending.goals == goal::distance || !state_.leaves.is_next(state_.id(peer))) return;
+  for (const PeerRef other : state_.relays.candidates(peer)) {
+    if (other != relay && !suspected(other)) send_through(other, pending);
   }
 }
 
@@ -168,7 +187,10 @@ Prober::Answer Prober::answered(PeerRef peer, std::uint32_t nonce, bool with_lea
   Pending* pending = find(peer);
   if (pending == nullptr) return {};
   Answer answer{pending->goals, std::nullopt};
-  if (nonce != 0 && nonce == pending->nonce) {
+  if (came_round(peer)) return answer;
+  if (state_.relays.came_by_relay(peer)) {
+    // Says nothing of how far the peer is.
+  } else if (nonce != 0 && nonce == pending->nonce) {
     answer.round_trip = state_.now() - pending->sent;
   } else if (nonce != 0 && nonce == pending->previous_nonce) {
     answer.round_trip = state_.now() - pending->previous_sent;
@@ -182,7 +204,18 @@ Prober::Answer Prober::answered(PeerRef peer, std::uint32_t nonce, bool with_lea
 
 void Prober::heard(PeerRef peer) {
   if (pending_.empty()) return;
-  if (Pending* pending = find(peer)) satisfied(*pending, goal::life | goal::presence);
+  Pending* pending = find(peer);
+  if (pending == nullptr) return;
+  if (came_round(peer)) {
+    if (!pending->relay) pending->relay = state_.relays.handled_relay();
+  } else {
+    satisfied(*pending, goal::life | goal::presence);
+  }
+}
+
+// By a relay, but nothing says yet that the direct way is broken.
+bool Prober::came_round(PeerRef peer) const noexcept {
+  return state_.relays.came_by_relay(peer) && !state_.relays.contains(peer);
 }
 
 void Prober::satisfied(Pending& pending, Goals goals) {
@@ -255,6 +288,11 @@ std::vector<PeerRef> Prober::expire() {
     const unsigned tries_max = this->tries_max(pending);
     if (pending.tries < tries_max) {
       want(pending);
+    } else if (pending.relay) {
+      rare<"relays: a neighbour answers only by way of others">();
+      ++state_.counters.peers_relayed;
+      state_.relays.add(pending.peer, pending.relay);
+      unanswered.push_back(pending.peer);
     } else if (stranger) {
       unanswered.push_back(pending.peer);
     } else if (!pending.heard) {

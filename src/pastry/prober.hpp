@@ -13,6 +13,9 @@
 // who may be dead, then entries of the table, then distances. A candidate that nearer ones have
 // ousted meanwhile is forgotten.
 //
+// The last try for a neighbour on the ring goes by way of others as well. Where only that is
+// answered, the neighbour is out of reach, not dead (relays.hpp).
+//
 // While nothing proves that it lives, a peer that is probed for
 // its life, or that has let a first timeout pass, is a suspect.
 // A part of a node: sends by NodeState, is told of answers and of time.
@@ -60,7 +63,7 @@ class Prober {
   };
   Answer answered(PeerRef peer, std::uint32_t nonce, bool with_leaves);
 
-  // Any message from the peer.
+  // Any message from the peer, by a relay or not.
   void heard(PeerRef peer);
   void cancel(PeerRef peer);
   void cancel_all();
@@ -74,7 +77,8 @@ class Prober {
   std::vector<PeerRef> asked_for_leaves() const;
 
   MonoTime deadline() const noexcept { return deadline_; }
-  // Repeats what is overdue; gives the peers whose probes have failed.
+  // Repeats what is overdue; gives the peers whose probes have failed. Those that are but out of
+  // reach are relayed from now on.
   std::vector<PeerRef> expire();
   // This process slept: nobody is to blame for silence. All probes start anew.
   void start_over();
@@ -84,6 +88,7 @@ class Prober {
  private:
   struct Pending {
     PeerRef peer;
+    PeerRef relay;  // by which it was heard from, if it was
     Goals goals = 0;
     std::uint8_t tries = 0;
     std::uint8_t rounds = 0;  // of tries, for a peer that lives but does not answer
@@ -113,6 +118,9 @@ class Prober {
   bool may_send() const noexcept;
   void send_waiting();
   void send(Pending& pending);
+  void send_through(PeerRef relay, const Pending& pending);
+  void send_by_others(const Pending& pending);
+  bool came_round(PeerRef peer) const noexcept;
   void settle_deadline() noexcept;
 
   NodeState& state_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/rare.hpp"
 #include "pastry/pastry.hpp"
 #include "pastry/planted_bug.hpp"
 #include "pastry/turn.hpp"
@@ -32,7 +33,7 @@ class Pastry::Receiver {
   }
   void operator()(wire::Probe& probe) {
     const std::uint32_t tuning_s = pastry_.state_.tuning.own_seconds();
-    pastry_.state_.send(from_, wire::ProbeReply{probe.nonce, tuning_s});
+    pastry_.state_.relays.answer(from_, wire::ProbeReply{probe.nonce, tuning_s});
   }
   void operator()(wire::ProbeReply& reply) { pastry_.on_probe_reply(from_, reply); }
   void operator()(wire::DistanceReport& report) { pastry_.on_distance_report(from_, report); }
@@ -49,6 +50,7 @@ class Pastry::Receiver {
     if (pastry_.inspection_) pastry_.inspection_->traces.on_reply(reply);
   }
   void operator()(wire::Routed& routed) { pastry_.on_routed(from_, std::move(routed)); }
+  void operator()(wire::Relay& relay) { pastry_.on_relay(from_, relay); }
 
   // What is for the layer above may come from a leaf that this node lacks.
   template <typename Other>
@@ -63,14 +65,45 @@ class Pastry::Receiver {
 
 void Pastry::receive(PeerRef from, wire::Message message) {
   const Turn turn(*this);
+  take(from, message);
+}
+
+void Pastry::take(PeerRef from, wire::Message& message) {
   if (!admit(from)) return;
   if (departed_ && !std::holds_alternative<wire::Routed>(message)) return;
   std::visit(Receiver(*this, from), message);
 }
 
+void Pastry::on_relay(PeerRef from, const wire::Relay& relay) {
+  if (relay.to != state_.self) return send_on(from, relay);
+  if (!relay.message || relay.from == from) {
+    ++state_.counters.relay_drops;
+    return;
+  }
+  state_.relays.handle(relay.from, from);
+  wire::Message message = *relay.message;
+  take(relay.from, message);
+  if (!wire::for_pastry(message)) application_.receive(relay.from, std::move(message));
+  state_.relays.handle({}, {});
+}
+
+// Only what a peer says itself, and only to leaves that this node reaches itself.
+void Pastry::send_on(PeerRef from, const wire::Relay& relay) {
+  const PeerRef to = relay.to;
+  const bool reaches =
+      state_.leaves.contains(to) && !prober_.suspected(to) && !state_.relays.contains(to);
+  if (relay.from != from || !reaches) {
+    ++state_.counters.relay_drops;
+    return;
+  }
+  ++state_.counters.relayed;
+  state_.env.send(to, relay);
+}
+
 // Notes a sign of life. False for peers that are not to be listened to: an
 // older self of a peer that has restarted since, and whoever has this node's id.
 bool Pastry::admit(PeerRef from) {
+  if (state_.relays.came_by_relay(from)) state_.relays.refresh(from);
   prober_.heard(from);
   if (state_.proximity.heard(from, state_.now())) return true;
   const Id& id = state_.id(from);
@@ -172,7 +205,9 @@ void Pastry::on_leaf_probe(PeerRef from, const wire::LeafProbe& probe) {
   }
   if (!member()) {
     // Not in the ring: says so by an empty leaf set.
-    if (!probe.reply) state_.send(from, wire::LeafProbe{probe.nonce, true, false, {}, {}});
+    if (!probe.reply) {
+      state_.relays.answer(from, wire::LeafProbe{probe.nonce, true, false, {}, {}});
+    }
     return;
   }
   if (round_trip) state_.measured(from, *round_trip);
@@ -202,7 +237,7 @@ void Pastry::on_leaf_probe(PeerRef from, const wire::LeafProbe& probe) {
   }
   consider_leaves(probe.leaves);
   if (!probe.reply) {
-    state_.send(from, state_.leaf_probe(probe.nonce, true));
+    state_.relays.answer(from, state_.leaf_probe(probe.nonce, true));
   } else if (answer && state_.active && state_.config.maintenance) {
     compare_with(from, probe.leaves);
   }
@@ -212,6 +247,9 @@ void Pastry::on_leaf_probe(PeerRef from, const wire::LeafProbe& probe) {
 void Pastry::on_probe_reply(PeerRef from, const wire::ProbeReply& reply) {
   state_.tuning.told(from, reply.tuning_s);
   if (joiner_ && joiner_->on_probe_reply(from, reply)) return;
+  if (state_.relays.answered(from, reply.nonce)) {
+    rare<"relays: a neighbour can be reached again">();
+  }
   const Prober::Answer answer = prober_.answered(from, reply.nonce, false);
   if (!answer.round_trip) return;
   on_measured(from, *answer.round_trip);
@@ -308,7 +346,8 @@ void Pastry::on_departure(PeerRef from, const wire::Departure& departure) {
 void Pastry::on_hop_ack(PeerRef from, const wire::HopAck& ack) {
   if (joiner_ && joiner_->on_hop_ack(from, ack.hop_id)) return;
   if (const auto round_trip = acks_.acked(from, ack.hop_id)) {
-    if (state_.holds(from)) on_measured(from, *round_trip);
+    const bool direct = !state_.relays.came_by_relay(from);
+    if (direct && state_.holds(from)) on_measured(from, *round_trip);
   }
 }
 

@@ -260,7 +260,7 @@ void Ordering::forward(Group& group, const OrderItem& item, PeerRef except) {
       continue;
     }
     if (std::holds_alternative<wire::Multicast>(item) &&
-        core_.env.backlog(child.peer) > core_.config.child_backlog_max) {
+        core_.pastry.backlog(child.peer) > core_.config.child_backlog_max) {
       rare<"ordering: a child is paused">();
       ++core_.counters.children_paused;
       order.refills.add(child.peer, before(item), {});
@@ -408,7 +408,7 @@ void Ordering::refill(Group& group, const Id& id) {
 
 // Whether that was all.
 bool Ordering::send_batch(GroupOrder& order, Refill& owed) {
-  if (core_.env.backlog(owed.peer) > core_.config.child_backlog_max) return false;
+  if (core_.pastry.backlog(owed.peer) > core_.config.child_backlog_max) return false;
   const OrderHistory& history = order.stream.history();
   std::size_t bytes = 0;
   for (std::size_t items = 0; items < batch_items && bytes < batch_bytes; ++items) {

@@ -25,6 +25,7 @@ void OverlayPeer::tick() {
 }
 
 void OverlayPeer::unreachable(PeerRef peer) {
+  if (pastry_.relayed(peer)) return;
   // While it is probed, that more is refused is no news: what is sent again because of
   // one refusal may go the same way, and be refused as well.
   const bool news = !pastry_.suspected(peer);

@@ -121,7 +121,7 @@ class Scribe final : public pastry::Application {
   // This is on the disk now.
   void written(const Id& group, std::uint64_t epoch, std::uint64_t version);
 
-  void receive(PeerRef from, wire::Message message);
+  void receive(PeerRef from, wire::Message message) override;
   void tick();
   // The transport cannot reach the peer.
   void unreachable(PeerRef peer);

@@ -200,7 +200,7 @@ void ChurnExperiment::look_up() {
   peer.scribe().flush();
 }
 
-void ChurnExperiment::sent(NodeIndex from, NodeIndex, const wire::Message& message) {
+void ChurnExperiment::said(NodeIndex from, NodeIndex, const wire::Message& message) {
   const auto* reply = std::get_if<wire::RouteTraceReply>(&message);
   if (reply == nullptr || reply->nonce == 0 || reply->nonce > asked_.size()) return;
   deliver(reply->nonce, from);

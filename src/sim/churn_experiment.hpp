@@ -114,7 +114,7 @@ class ChurnExperiment final : private Observer {
   };
 
   // Observer
-  void sent(NodeIndex from, NodeIndex to, const wire::Message& message) override;
+  void said(NodeIndex from, NodeIndex to, const wire::Message& message) override;
   void activated(NodeIndex node) override;
 
   void plan(Duration ahead, What what, NodeIndex node = no_node);

@@ -137,7 +137,7 @@ bool DisasterGroups::reached(const RingOrder& ring, const Id& group,
                              [&](NodeIndex member) { return absent[member] || seen[member]; });
 }
 
-void DisasterGroups::sent(NodeIndex, NodeIndex, const wire::Message& message) {
+void DisasterGroups::said(NodeIndex, NodeIndex, const wire::Message& message) {
   if (const auto* multicast = std::get_if<wire::Multicast>(&message)) order_.seen(*multicast);
 }
 

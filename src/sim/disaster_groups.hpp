@@ -52,7 +52,7 @@ class DisasterGroups final : public Observer {
   Findings judge_order() const { return order_.judge(); }
 
   // Observer
-  void sent(NodeIndex from, NodeIndex to, const wire::Message& message) override;
+  void said(NodeIndex from, NodeIndex to, const wire::Message& message) override;
   void multicast(NodeIndex node, const wire::Multicast& message) override;
   void gap(NodeIndex node, const Id& group, const scribe::Missed& missed) override;
 

@@ -18,18 +18,22 @@ EvictionChecker::EvictionChecker(const Simulation& simulation) : simulation_(sim
   window_ = 4 * probing + 2 * (config.heartbeat_interval + probing);
 }
 
-Findings EvictionChecker::sent(NodeIndex from, NodeIndex to, const wire::Message& message) {
-  const PeerRef self = simulation_.ref(from);
+void EvictionChecker::sent(NodeIndex from, NodeIndex to, const wire::Message& message) {
   const auto* leaves = std::get_if<wire::LeafProbe>(&message);
+  const bool asks = leaves != nullptr && !leaves->reply;
+  if (!asks && !std::holds_alternative<wire::Probe>(message)) return;
+  auto& times = probes_[{simulation_.ref(from), simulation_.ref(to)}];
+  times.push_back(simulation_.now());
+  if (times.size() > probes_needed_) times.pop_front();
+}
+
+Findings EvictionChecker::said(NodeIndex from, NodeIndex to, const wire::Message& message) {
+  const PeerRef self = simulation_.ref(from);
   if (std::holds_alternative<wire::Departure>(message)) {
     goodbyes_.insert({simulation_.ref(to), self});
-  } else if (std::holds_alternative<wire::Probe>(message) ||
-             (leaves != nullptr && !leaves->reply)) {
-    auto& times = probes_[{self, simulation_.ref(to)}];
-    times.push_back(simulation_.now());
-    if (times.size() > probes_needed_) times.pop_front();
   }
   Findings findings;
+  const auto* leaves = std::get_if<wire::LeafProbe>(&message);
   if (leaves == nullptr) return findings;
   for (const PeerRef failed : leaves->failed) {
     const Pair pair{self, failed};

@@ -20,8 +20,10 @@ class EvictionChecker {
   // The simulation must outlive it.
   explicit EvictionChecker(const Simulation& simulation);
 
-  // As Observer has it. What is wrong, if anything.
-  Findings sent(NodeIndex from, NodeIndex to, const wire::Message& message);
+  // As Observer has them: probes that a node sends itself count, not those that go by others.
+  void sent(NodeIndex from, NodeIndex to, const wire::Message& message);
+  // What is wrong, if anything.
+  Findings said(NodeIndex from, NodeIndex to, const wire::Message& message);
 
  private:
   using Pair = std::pair<PeerRef, PeerRef>;  // who probes or gives up, and whom

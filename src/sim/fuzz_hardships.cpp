@@ -15,6 +15,7 @@ namespace {
 constexpr double hard_share = 0.5;      // of all schedules
 constexpr double stand_in_share = 0.4;  // of hard ones
 constexpr unsigned hardships = 6;
+constexpr std::uint64_t cut_links_max = 4;
 constexpr unsigned crowd = 10;
 constexpr unsigned slow_links = 6;
 constexpr unsigned fickle_users = 20;
@@ -57,6 +58,25 @@ void FuzzPlan::plan_hardships() {
   if (stand_in_random_.chance(stand_in_share)) {
     plan_stand_in();
     plan_wipe_out();
+  }
+  plan_cut_links();
+}
+
+// For longer than it takes to give a peer up.
+void FuzzPlan::plan_cut_links() {
+  const Duration notice = notice_time(overlay.pastry);
+  const auto length = static_cast<std::uint64_t>((healed - calm).count());
+  for (std::uint64_t times = link_random_.below(cut_links_max + 1); times > 0; --times) {
+    const MonoTime at = calm + Duration(link_random_.below(length));
+    const auto group = static_cast<std::uint32_t>(link_random_.below(groups));
+    const Duration span = std::min(link_random_.jittered(notice * 3, 0.9), healed - at);
+    acts.push_back({.at = at,
+                    .kind = ActKind::cut_link,
+                    .node = static_cast<std::uint32_t>(link_random_.below(nodes)),
+                    .other = group,
+                    .span = span,
+                    .at_root = link_random_.chance(0.5)});
+    plan_stream(at, span, group);
   }
 }
 

@@ -70,8 +70,12 @@ void FuzzRunner::judge_activation(NodeIndex node) {
 }
 
 void FuzzRunner::sent(NodeIndex from, NodeIndex to, const wire::Message& message) {
-  for (std::string& finding : evictions_->sent(from, to, message)) find(std::move(finding));
-  lookups_->sent(from, message);
+  evictions_->sent(from, to, message);
+}
+
+void FuzzRunner::said(NodeIndex from, NodeIndex to, const wire::Message& message) {
+  for (std::string& finding : evictions_->said(from, to, message)) find(std::move(finding));
+  lookups_->said(from, message);
   if (const auto* multicast = std::get_if<wire::Multicast>(&message)) order_.seen(*multicast);
 }
 

@@ -31,7 +31,7 @@ void FuzzLookups::look_up(std::size_t nodes) {
   }
 }
 
-void FuzzLookups::sent(NodeIndex from, const wire::Message& message) {
+void FuzzLookups::said(NodeIndex from, const wire::Message& message) {
   const auto* reply = std::get_if<wire::RouteTraceReply>(&message);
   if (reply == nullptr || reply->nonce == 0 || reply->nonce > keys_.size()) return;
   if (simulation_.now() >= pardoned_until_) judge(from, keys_[reply->nonce - 1]);

@@ -28,7 +28,7 @@ class FuzzLookups {
   void pardon_until(MonoTime time) { pardoned_until_ = std::max(pardoned_until_, time); }
 
   // --- As Observer has it ---
-  void sent(NodeIndex from, const wire::Message& message);
+  void said(NodeIndex from, const wire::Message& message);
 
  private:
   void judge(NodeIndex node, const Id& key);

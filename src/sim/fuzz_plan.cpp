@@ -41,7 +41,8 @@ FuzzPlan::FuzzPlan(std::uint64_t s, bool may_be_hard)
       disk_random_(s * 7 + 31),
       hard_random_(s * 11 + 37),
       // With which the schedules that tests name have no such acts.
-      stand_in_random_(s * 87431 + 41) {
+      stand_in_random_(s * 87431 + 41),
+      link_random_(s * 6151 + 43) {
   choose_constants();
   plan_growth();
   plan_use(MonoTime(10s), healed, 60);

@@ -49,8 +49,11 @@ enum class ActKind : std::uint8_t {
   clog,  // what `other` sends to `node`, or whoever if that is the same
   cut_both_ways,
   cut_one_way,
+  // Of hard schedules only.
+  cut_link,  // between two that are next to each other on the ring, one way or both
 };
 inline constexpr ActKind first_fault = ActKind::crash;
+// Without those of hard schedules only.
 inline constexpr std::size_t act_kinds = static_cast<std::size_t>(ActKind::cut_one_way) + 1;
 
 struct Act {
@@ -114,6 +117,7 @@ struct FuzzPlan {
   void plan_changes(MonoTime at, Duration span);
   void plan_fickle_users();
   void plan_stand_in();
+  void plan_cut_links();
   void plan_wipe_out();
 
   Random order_random_;     // of its own, too
@@ -124,6 +128,7 @@ struct FuzzPlan {
   Random disk_random_;      // likewise
   Random hard_random_;      // likewise
   Random stand_in_random_;  // likewise
+  Random link_random_;      // likewise
 };
 
 }  // namespace canopy::sim

@@ -145,7 +145,7 @@ void FuzzRunner::carry_out(const Act& act) {
   // To whoever hangs words come late.
   const bool loses = act.kind == ActKind::loss || act.kind == ActKind::clog ||
                      act.kind == ActKind::hang || act.kind == ActKind::cut_both_ways ||
-                     act.kind == ActKind::cut_one_way;
+                     act.kind == ActKind::cut_one_way || act.kind == ActKind::cut_link;
   if (loses) {
     const scribe::Config& scribe = plan_.overlay.scribe;
     // Whoever hung for long waits for its children anew.
@@ -172,6 +172,7 @@ void FuzzRunner::carry_out(const Act& act) {
     case ActKind::delay_tail: return fault_links(act);
     case ActKind::cut_both_ways: return cut(act, Cut::both_ways);
     case ActKind::cut_one_way: return cut(act, random_.chance(0.5) ? Cut::from_side : Cut::to_side);
+    case ActKind::cut_link: return cut_link(act);
     case ActKind::clog:
       return simulation_->network().clog(act.other == node ? no_node : act.other, node,
                                          simulation_->now() + act.span);
@@ -527,6 +528,19 @@ void FuzzRunner::cut(const Act& act, Cut cut) {
   }
   const auto id = simulation_->network().partition(side, cut, simulation_->now(), act.span);
   simulation_->network().heal(id, simulation_->now());
+}
+
+// No reason for anybody to act for others.
+void FuzzRunner::cut_link(const Act& act) {
+  const NodeIndex one = aim(act);
+  if (simulation_->state(one) != NodeState::running || !simulation_->active(one)) return;
+  const PeerRef next = simulation_->peer(one).pastry().leaf_set().right();
+  if (!next) return;
+  const NodeIndex other = simulation_->node_of(next);
+  const MonoTime until = simulation_->now() + act.span;
+  const std::uint64_t ways = random_.below(3);
+  if (ways != 0) simulation_->network().sever(one, other, until);
+  if (ways != 1) simulation_->network().sever(other, one, until);
 }
 
 void FuzzRunner::end_faults() {

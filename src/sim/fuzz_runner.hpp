@@ -34,6 +34,7 @@ class FuzzRunner final : public Observer {
   FuzzOutcome run();
 
   void sent(NodeIndex from, NodeIndex to, const wire::Message& message) override;
+  void said(NodeIndex from, NodeIndex to, const wire::Message& message) override;
   void activated(NodeIndex node) override;
   void gap(NodeIndex node, const Id& group, const scribe::Missed& missed) override;
   void multicast(NodeIndex node, const wire::Multicast& message) override;
@@ -82,6 +83,7 @@ class FuzzRunner final : public Observer {
   Received process(NodeIndex node) const;
   void fault_links(const Act& act);
   void refresh_link_faults();
+  void cut_link(const Act& act);
   void cut(const Act& act, Cut cut);
   void at(MonoTime time, std::function<void()> what);
   void run_until(MonoTime time);

@@ -26,7 +26,7 @@ class Follower final : public Observer {
 
   std::vector<Way>& ways() { return ways_; }
 
-  void sent(NodeIndex from, NodeIndex to, const wire::Message& message) override {
+  void said(NodeIndex from, NodeIndex to, const wire::Message& message) override {
     if (const auto* routed = std::get_if<wire::Routed>(&message)) {
       const auto* trace = std::get_if<wire::RouteTrace>(routed->body.get());
       if (trace == nullptr || trace->nonce > ways_.size()) return;

@@ -38,15 +38,24 @@ void Network::heal_all(MonoTime now) {
     partition.healed_at = std::min(partition.healed_at, std::max(now, partition.least_until));
   }
   std::erase_if(partitions_, [now](const Partition& p) { return p.healed_at <= now; });
+  severed_.clear();
+}
+
+void Network::sever(NodeIndex from, NodeIndex to, MonoTime until) {
+  severed_.push_back({from, to, until});
 }
 
 bool Network::cut(NodeIndex from, NodeIndex to, MonoTime now) const {
-  return std::any_of(partitions_.begin(), partitions_.end(), [&](const Partition& partition) {
-    if (partition.healed_at <= now) return false;
-    const bool from_side = contains(partition.side, from);
-    if (from_side == contains(partition.side, to)) return false;
-    return partition.cut == Cut::both_ways || from_side == (partition.cut == Cut::from_side);
+  const bool severed = std::ranges::any_of(severed_, [&](const Severed& link) {
+    return link.from == from && link.to == to && now < link.until;
   });
+  return severed ||
+         std::any_of(partitions_.begin(), partitions_.end(), [&](const Partition& partition) {
+           if (partition.healed_at <= now) return false;
+           const bool from_side = contains(partition.side, from);
+           if (from_side == contains(partition.side, to)) return false;
+           return partition.cut == Cut::both_ways || from_side == (partition.cut == Cut::from_side);
+         });
 }
 
 void Network::clog(NodeIndex from, NodeIndex to, MonoTime until) {

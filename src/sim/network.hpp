@@ -48,6 +48,9 @@ class Network {
   void heal_all(MonoTime now);
   bool cut(NodeIndex from, NodeIndex to, MonoTime now) const;
 
+  // Nothing passes from one to the other until then.
+  void sever(NodeIndex from, NodeIndex to, MonoTime until);
+
   // What is sent from one to the other waits until then; `no_node` for whatever is
   // sent to it. A later call replaces an earlier one.
   void clog(NodeIndex from, NodeIndex to, MonoTime until);
@@ -73,6 +76,11 @@ class Network {
     MonoTime least_until;
     MonoTime healed_at = never;
   };
+  struct Severed {
+    NodeIndex from = 0;
+    NodeIndex to = 0;
+    MonoTime until;
+  };
   struct Clog {
     NodeIndex from = 0;
     NodeIndex to = 0;
@@ -93,6 +101,7 @@ class Network {
   LinkFaults faults_;
   std::vector<Partition> partitions_;
   PartitionId next_partition_ = 1;
+  std::vector<Severed> severed_;
   std::vector<Clog> clogs_;
 };
 

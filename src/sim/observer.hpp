@@ -16,7 +16,9 @@ namespace canopy::sim {
 
 class Observer {
  public:
-  // A message leaves `from`, whatever the network then does to it.
+  // A node says something to another, by a relay or not, whatever the network then does to it.
+  virtual void said(NodeIndex /*from*/, NodeIndex /*to*/, const wire::Message& /*message*/) {}
+  // A message leaves `from`: also one that it relays.
   virtual void sent(NodeIndex /*from*/, NodeIndex /*to*/, const wire::Message& /*message*/) {}
   // A node that was told to found or join became active.
   virtual void activated(NodeIndex /*node*/) {}

@@ -177,6 +177,7 @@ void Simulation::send(VirtualNode& from, PeerRef to, wire::Message message) {
   sent_[kind].bytes += bytes;
   trace_.add(now_, ids_[from.index_], ids_[target], type, bytes);
   for (Observer* observer : observers_) observer->sent(from.index_, target, message);
+  tell_said(from, target, message);
 
   if (config_.encode) {
     auto decoded = through_codec(message, peers_);
@@ -190,6 +191,15 @@ void Simulation::send(VirtualNode& from, PeerRef to, wire::Message message) {
   if (fate.copies == 0) return lose(type, from.index_, target, bytes);
   if (fate.copies == 2) launch({message, from.self_, to}, fate.delay[1]);
   launch({std::move(message), from.self_, to}, fate.delay[0]);
+}
+
+// What is relayed is said once, by the first to send it.
+void Simulation::tell_said(const VirtualNode& from, NodeIndex to, const wire::Message& message) {
+  const auto* relay = std::get_if<wire::Relay>(&message);
+  if (relay != nullptr && relay->from != from.self_) return;
+  const wire::Message& said = relay == nullptr ? message : *relay->message;
+  if (relay != nullptr) to = node_of(relay->to);
+  for (Observer* observer : observers_) observer->said(from.index_, to, said);
 }
 
 void Simulation::lose(const EventType& type, NodeIndex from, NodeIndex to, std::size_t bytes) {

@@ -133,6 +133,7 @@ class Simulation {
   void tick(VirtualNode& node);
   void after(VirtualNode& node);
   void receive(VirtualNode& node, Flight flight);
+  void tell_said(const VirtualNode& from, NodeIndex to, const wire::Message& message);
   void lose(const EventType& type, NodeIndex from, NodeIndex to, std::size_t bytes);
   void trace_lost(const EventType& type, NodeIndex from, NodeIndex to, std::size_t bytes);
   void trace_node(NodeIndex node, const EventType& type);

@@ -27,7 +27,7 @@ void SteadyLookups::deliver(Asked& asked, NodeIndex node) {
   asked.incorrect |= closest_(asked.key, asked.origin) != node;
 }
 
-void SteadyLookups::sent(NodeIndex from, NodeIndex, const wire::Message& message) {
+void SteadyLookups::said(NodeIndex from, NodeIndex, const wire::Message& message) {
   const auto* reply = std::get_if<wire::RouteTraceReply>(&message);
   if (reply == nullptr || reply->nonce == 0 || reply->nonce > asked_.size()) return;
   deliver(asked_[reply->nonce - 1], from);

@@ -34,7 +34,7 @@ class SteadyLookups final : public Observer {
   Outcome judge() const;
 
   // Observer
-  void sent(NodeIndex from, NodeIndex to, const wire::Message& message) override;
+  void said(NodeIndex from, NodeIndex to, const wire::Message& message) override;
 
  private:
   struct Asked {

@@ -7,7 +7,7 @@ void StepLog::clear() {
   delivered.clear();
 }
 
-void StepLog::sent(NodeIndex from, NodeIndex to, const wire::Message& message) {
+void StepLog::said(NodeIndex from, NodeIndex to, const wire::Message& message) {
   const Hop hop{from, to};
   if (const auto* routed_message = std::get_if<wire::Routed>(&message)) {
     routed(hop, *routed_message->body);

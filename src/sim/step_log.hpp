@@ -16,7 +16,7 @@ class StepLog final : public Observer {
  public:
   void clear();
 
-  void sent(NodeIndex from, NodeIndex to, const wire::Message& message) override;
+  void said(NodeIndex from, NodeIndex to, const wire::Message& message) override;
   void multicast(NodeIndex node, const wire::Multicast& message) override;
 
   // In the order of sending.

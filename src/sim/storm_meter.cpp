@@ -9,6 +9,7 @@ namespace canopy::sim {
 namespace {
 
 bool is_probe(const wire::Message& message) {
+  if (const auto* relay = std::get_if<wire::Relay>(&message)) return is_probe(*relay->message);
   if (const auto* probe = std::get_if<wire::LeafProbe>(&message)) return !probe->reply;
   return std::holds_alternative<wire::Probe>(message);
 }

@@ -24,9 +24,11 @@ namespace {
 using detail::Reader;
 using detail::Writer;
 
-// Routed is converted here, as it holds messages of other types.
+// These are converted here, as they hold messages of other types.
 overlay::Routed to_proto(Writer& writer, const Routed& from);
 Routed from_proto(Reader& reader, const overlay::Routed& from);
+overlay::Relay to_proto(Writer& writer, const Relay& from);
+Relay from_proto(Reader& reader, const overlay::Relay& from);
 
 // --- Bodies of routed messages ---
 
@@ -112,6 +114,51 @@ Routed from_proto(Reader& reader, const overlay::Routed& from) {
   if (!std::holds_alternative<OpaqueBody>(*to.body)) {
     to.received = std::make_shared<const ReceivedBody>(ReceivedBody{to.body, from.body_header()});
   }
+  return to;
+}
+
+// --- Relayed messages ---
+
+// Group ids are whole in there: it goes over two links.
+OpaqueBody encode_relayed(Writer& outer, const Message& message) {
+  return std::visit(
+      [&](const auto& m) -> OpaqueBody {
+        using T = std::decay_t<decltype(m)>;
+        Writer writer(outer.peers(), nullptr);
+        const auto proto = to_proto(writer, m);
+        outer.check(!writer.error(), writer.error().value_or(errc::too_large));
+        return {static_cast<std::uint8_t>(kind_info<T>.kind),
+                Buffer::copy_of(proto.SerializeAsString()), std::move(writer.body)};
+      },
+      message);
+}
+
+overlay::Relay to_proto(Writer& writer, const Relay& from) {
+  CANOPY_ASSERT(from.message || from.received);
+  const OpaqueBody content = from.received ? *from.received : encode_relayed(writer, *from.message);
+  overlay::Relay to;
+  writer.put(to.mutable_from(), from.from);
+  writer.put(to.mutable_to(), from.to);
+  to.set_kind(content.kind);
+  to.set_header(detail::bytes_of(content.header));
+  writer.body = content.body;
+  return to;
+}
+
+Relay from_proto(Reader& reader, const overlay::Relay& from) {
+  Relay to;
+  to.from = reader.needed_peer(from.from(), from.has_from(), "from");
+  to.to = reader.needed_peer(from.to(), from.has_to(), "to");
+  const auto kind = reader.number<std::uint8_t>(from.kind(), "kind");
+  if (kind == static_cast<std::uint8_t>(Kind::relay)) reader.fail("it holds another one");
+  if (!reader.problem().empty()) return to;
+  to.received = std::make_shared<const OpaqueBody>(
+      OpaqueBody{kind, Buffer::copy_of(from.header()), reader.body});
+  Reader inner(reader.peers(), nullptr, reader.body);
+  std::optional<Message> message;
+  const std::string_view name = decode_kind<Message>(kind, from.header(), inner, message);
+  if (!inner.problem().empty()) reader.fail(fmt::format("{}: {}", name, inner.problem()));
+  if (message) to.message = std::make_shared<const Message>(std::move(*message));
   return to;
 }
 

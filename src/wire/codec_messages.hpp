@@ -1,4 +1,4 @@
-// The conversion of every message but Routed to its Protobuf header and back,
+// The conversion of every message but Routed and Relay to its Protobuf header and back,
 // defined in codec_pastry.cpp, codec_scribe.cpp, codec_access.cpp,
 // codec_order.cpp and codec_requests.cpp. Used by the codec's own source files
 // only; Protobuf types are merely named here.

@@ -35,6 +35,7 @@ enum class Kind : std::uint8_t {
   route_trace = 0x1e,  // routed only
   route_trace_reply = 0x1f,
   routed = 0x20,
+  relay = 0x21,
   group_join = 0x40,
   group_create = 0x41,  // routed only
   publish = 0x42,
@@ -125,6 +126,8 @@ template <>
 inline constexpr KindInfo kind_info<RouteTraceReply>{Kind::route_trace_reply, "RouteTraceReply"};
 template <>
 inline constexpr KindInfo kind_info<Routed>{Kind::routed, "Routed"};
+template <>
+inline constexpr KindInfo kind_info<Relay>{Kind::relay, "Relay"};
 template <>
 inline constexpr KindInfo kind_info<GroupJoin>{Kind::group_join, "GroupJoin"};
 template <>

@@ -187,6 +187,11 @@ std::size_t content_size(const Routed& m) noexcept {
   return id_bytes + 3 * number_bytes + size_of(m.leaving) +
          std::visit([](const auto& body) { return content_size(body); }, *m.body);
 }
+std::size_t content_size(const Relay& m) noexcept {
+  const std::size_t ends = 2 * peer_bytes + number_bytes;
+  if (m.message) return ends + size_estimate(*m.message);
+  return ends + (m.received ? content_size(*m.received) : 0);
+}
 
 // The line of the body for a routed message, of the message itself otherwise.
 const KindInfo& info_of(const Message& message) noexcept {
@@ -217,7 +222,11 @@ bool for_pastry(const Message& message) noexcept {
   return kind_infos<Message::variant>[message.index()].kind < first_scribe_kind;
 }
 
-TrafficClass traffic_class(const Message& message) noexcept { return info_of(message).traffic; }
+TrafficClass traffic_class(const Message& message) noexcept {
+  const auto* relay = std::get_if<Relay>(&message);
+  if (relay != nullptr && relay->message) return traffic_class(*relay->message);
+  return info_of(message).traffic;
+}
 
 std::string_view type_name(const Message& message) noexcept { return info_of(message).name; }
 

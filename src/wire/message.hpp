@@ -55,11 +55,22 @@ struct Routed {
   std::shared_ptr<const ReceivedBody> received = {};
 };
 
+struct Message;
+
+// A message between two peers that do not reach each other, by way of a third one, which
+// looks at neither content nor kind.
+struct Relay {
+  PeerRef from = {};
+  PeerRef to = {};
+  std::shared_ptr<const Message> message = {};      // none: it is of a later version
+  std::shared_ptr<const OpaqueBody> received = {};  // the encoding in which it arrived
+};
+
 // A variant with special members compiled once, too.
 struct Message
     : std::variant<Heartbeat, Probe, ProbeReply, DistanceReport, LeafProbe, StateRequest,
                    StateReply, RowAnnounce, JoinReply, JoinDeferred, JoinDone, Departure, HopAck,
-                   RouteTraceReply, Routed,
+                   RouteTraceReply, Routed, Relay,
                    // Scribe, direct
                    Publish, Anycast, TreeRequest, GroupCreateReply, JoinAck, JoinRefused, Leave,
                    Orphaned, RootPathUpdate, Multicast, TreeHeartbeat, GroupSetPage, PublishAck,

@@ -68,6 +68,27 @@ TEST_P(FailureTest, MembersHearAgainSoonAfterAForwarderIsKilled) {
   expect_sound_within(10s);
 }
 
+TEST_P(FailureTest, ARootThatDoesNotReachItsNeighborStaysTheOnlyOneAndIsHeardByAll) {
+  grow(40);
+  const PeerRef cut = root();
+  const PeerRef neighbor = net[cut].peer->pastry().leaf_set().right();
+  net.join(neighbor, prices);
+  net.lost = [cut, neighbor](PeerRef from, PeerRef to, const wire::Message&) {
+    return (from == cut && to == neighbor) || (from == neighbor && to == cut);
+  };
+  net.run_for(5s);
+  const std::size_t before = published;
+  for (int second = 0; second < 30; ++second) {
+    publish_for(1s, neighbor, wire::AckMode::none, 100ms);
+    EXPECT_EQ(net.roots(group), std::vector<PeerRef>{cut});
+  }
+  net.run_for(1s);
+  for (const PeerRef ref : listeners()) expect_everything_at(ref, before, published);
+  expect_no_duplicates();
+  expect_sound_within(1s);
+  EXPECT_GT(net.sent("Relay"), 0u);
+}
+
 TEST_P(FailureTest, MembersHearAgainSoonAfterAForwarderHangs) {
   grow(40);
   const PeerRef publisher = outsider();

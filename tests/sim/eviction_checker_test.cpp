@@ -22,7 +22,7 @@ class EvictionCheckerTest : public testing::Test {
   }
   // a tells c that it has given b up.
   Findings give_up() {
-    return checker_->sent(0, 2, wire::LeafProbe{1, false, true, {}, {simulation_->ref(1)}});
+    return checker_->said(0, 2, wire::LeafProbe{1, false, true, {}, {simulation_->ref(1)}});
   }
 
   Plane plane_;
@@ -52,7 +52,7 @@ TEST_F(EvictionCheckerTest, NorAreProbesOfLongAgo) {
 }
 
 TEST_F(EvictionCheckerTest, WhoSaidGoodbyeOrCameBackIsNotThere) {
-  checker_->sent(1, 0, wire::Departure{});
+  checker_->said(1, 0, wire::Departure{});
   EXPECT_TRUE(give_up().empty());
 }
 

@@ -329,6 +329,30 @@ TEST(Codec, AKnownBodyWithAnUnknownValueTravelsOnAsItCame) {
   EXPECT_EQ(view_of(link.encode_or_fail(routed)).header, header);
 }
 
+// --- Relays ---
+
+std::string relay_header(std::uint64_t kind, const std::string& inner) {
+  return bytes_field(1, peer_bytes('f')) + bytes_field(2, peer_bytes('t')) + number_field(3, kind) +
+         bytes_field(4, inner);
+}
+
+TEST(Codec, ARelayPassesOnWhatItDoesNotKnow) {
+  Direction link;
+  const std::string of_later = relay_header(0x3f, "\x01\x02later");
+  const std::string with_later_field =
+      relay_header(static_cast<std::uint64_t>(Kind::hop_ack), bytes_field(99, "later"));
+  for (const std::string& header : {of_later, with_later_field}) {
+    const Buffer body = Buffer::copy_of("payload");
+    const auto decoded =
+        decode(frame_of_kind(Kind::relay, header, body), link.sender_peers, link.receive);
+    ASSERT_TRUE(decoded && decoded->has_value());
+    const EncodedFrame again = link.encode_or_fail(**decoded);
+    EXPECT_EQ(view_of(again).header, header);
+    EXPECT_EQ(again.body.data(), body.data());
+    EXPECT_EQ(std::get<Relay>(**decoded).message == nullptr, header == of_later);
+  }
+}
+
 // --- What nobody may say ---
 
 struct Bad {
@@ -385,6 +409,9 @@ TEST(Codec, AMalformedMessageIsRefusedWithItsReason) {
       {Kind::routed, routed_header(0x40, number_field(2, 1)),
        "group is a number where numbers are not known"},
       {Kind::routed, routed_header(0x40, join_header(), 256), "hops is 256"},
+      {Kind::relay, "", "Relay: from is missing"},
+      {Kind::relay, relay_header(0x21, ""), "Relay: it holds another one"},
+      {Kind::relay, relay_header(0x47, ""), "Relay: JoinRefused: group is an id of 0 bytes"},
   };
   for (const Bad& bad : all) {
     PeerTable peers;

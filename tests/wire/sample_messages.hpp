@@ -155,7 +155,16 @@ class Sampler {
     fill_alternative(body, random_.below(std::variant_size_v<RoutedBody::variant>));
     to = std::make_shared<const RoutedBody>(std::move(body));
   }
-  void fill(std::shared_ptr<const ReceivedBody>&) {}  // the codec's own
+  // The codec's own.
+  void fill(std::shared_ptr<const ReceivedBody>&) {}
+  void fill(std::shared_ptr<const OpaqueBody>&) {}
+
+  // Not within another one.
+  void fill(std::shared_ptr<const Message>& to) {
+    Message inner = any_message();
+    while (std::holds_alternative<Relay>(inner)) inner = any_message();
+    to = std::make_shared<const Message>(std::move(inner));
+  }
 
   template <std::size_t index = 0>
   void fill_alternative(RoutedBody& to, std::size_t wanted) {
@@ -213,6 +222,10 @@ class Describer {
            std::visit([this](const auto& b) { return describe(b); }, *body);
   }
   std::string describe(const std::shared_ptr<const ReceivedBody>&) const { return ""; }
+  std::string describe(const std::shared_ptr<const OpaqueBody>&) const { return ""; }
+  std::string describe(const std::shared_ptr<const Message>& message) const {
+    return message ? (*this)(*message) : "none";
+  }
   template <std::size_t size>
   std::string describe(const std::array<std::uint8_t, size>& bytes) const {
     return to_hex({reinterpret_cast<const char*>(bytes.data()), size});
