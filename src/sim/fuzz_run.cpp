@@ -548,11 +548,15 @@ void FuzzRunner::end_faults() {
   simulation_->network().heal_all(simulation_->now());
   simulation_->network().set_faults({});
   for (NodeIndex node = 0; node < plan_.nodes; ++node) simulation_->set_clock_drift(node, 0);
-  // Whoever still joins may know none that lives: as if a seed came back.
+  // Whoever still joins, or is alone, may know none that lives: as if a seed came back.
   const std::vector<NodeIndex> members = active_but(no_node);
   for (NodeIndex node = 0; node < plan_.nodes && !members.empty(); ++node) {
-    if (simulation_->state(node) == NodeState::running && !simulation_->active(node)) {
+    if (simulation_->state(node) != NodeState::running) continue;
+    pastry::Pastry& pastry = simulation_->peer(node).pastry();
+    if (!simulation_->active(node)) {
       simulation_->add_contact(node, members[random_.below(members.size())]);
+    } else if (pastry.leaf_set().empty()) {
+      pastry.meet(simulation_->ref(members[random_.below(members.size())]));
     }
   }
 }
