@@ -160,16 +160,19 @@ void Pastry::pass_on(PeerRef from, wire::Routed message, PeerRef first_hop) {
     rare<"routing: neither leaf nor table entry fits the key">();
     ++state_.counters.rare_case;
   }
-  const bool own = is_join(message) || std::holds_alternative<wire::RouteTrace>(*message.body);
-  if (!own) {
-    if (application_.forward(from, message, hop.peer) == ForwardAction::stop) return;
-    if (!hop.peer || hop.peer == state_.self) {
-      arrive(from, std::move(message));
-      return;
-    }
+  if (!may_go_on(from, message, hop.peer)) return;
+  if (!hop.peer || hop.peer == state_.self) {
+    arrive(from, std::move(message));
+    return;
   }
   if (from) ++state_.counters.forwarded;
   send_hop(hop.peer, from, std::move(message));
+}
+
+// Whether the application, too, lets it go on.
+bool Pastry::may_go_on(PeerRef from, wire::Routed& message, PeerRef& next_hop) {
+  const bool own = is_join(message) || std::holds_alternative<wire::RouteTrace>(*message.body);
+  return own || application_.forward(from, message, next_hop) == ForwardAction::proceed;
 }
 
 void Pastry::arrive(PeerRef from, wire::Routed message) {
@@ -210,8 +213,8 @@ void Pastry::hand_over(PeerRef from, wire::Routed message) {
   if (next == nearest.end() || leaving.size() > wire::limit::leaving) {
     rare<"routing: all who are near a key leave at once">();
     ++state_.counters.undelivered_drops;
-  } else {
-    send_hop(*next, from, std::move(message));
+  } else if (PeerRef onward = *next; may_go_on(from, message, onward)) {
+    send_hop(onward, from, std::move(message));
   }
 }
 

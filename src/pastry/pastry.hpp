@@ -155,6 +155,7 @@ class Pastry {
   void start_route(PeerRef first_hop, const Id& key, wire::RoutedBody body);
   Router::Hop next_hop(const wire::Routed& message) const;
   void pass_on(PeerRef from, wire::Routed message, PeerRef first_hop = {});
+  bool may_go_on(PeerRef from, wire::Routed& message, PeerRef& next_hop);
   void arrive(PeerRef from, wire::Routed message);
   void answer_trace(const wire::RouteTrace& trace);
   void send_hop(PeerRef to, PeerRef from, wire::Routed message);

@@ -20,6 +20,7 @@
 #include "scribe/group.hpp"
 #include "scribe/last_store.hpp"
 #include "scribe/neighbors.hpp"
+#include "scribe/time_left.hpp"
 #include "scribe/upcalls.hpp"
 #include "wire/env.hpp"
 
@@ -152,8 +153,7 @@ struct Core {
   std::uint32_t left_of(std::uint32_t within_ms, MonoTime came) {
     look_at_clock();
     if (within_ms == 0 || came >= stale_until) return within_ms;
-    const auto late = std::chrono::duration_cast<std::chrono::milliseconds>(stale_by).count();
-    return within_ms - static_cast<std::uint32_t>(std::clamp<std::int64_t>(late, 0, within_ms));
+    return left_after(within_ms, stale_by);
   }
 
   // Asks to be woken for a deadline that has come up between two ticks.

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "scribe/time_left.hpp"
+
 namespace canopy::scribe {
 
 wire::Position position_of(const OrderItem& item) noexcept {
@@ -59,10 +61,7 @@ std::size_t bytes_of(const OrderItem& item) noexcept {
 
 void age(OrderItem& item, Duration by) noexcept {
   auto* multicast = std::get_if<wire::Multicast>(&item);
-  if (!multicast) return;
-  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(by).count();
-  multicast->asking.within_ms -=
-      static_cast<std::uint32_t>(std::clamp<std::int64_t>(ms, 0, multicast->asking.within_ms));
+  if (multicast) multicast->asking.within_ms = left_after(multicast->asking.within_ms, by);
 }
 
 wire::Message to_message(const OrderItem& item, Duration age) {

@@ -55,7 +55,8 @@ std::uint64_t Ordering::begin_epoch(Group& group, const Id& id, std::uint64_t kn
   }
   advance(group, steps, {});
   review(group, id);
-  for (const wire::Publish& publish : order.waiting.take_all()) serve(group, id, publish);
+  for (const wire::Publish& publish : order.waiting.take_all(core_.now()))
+    serve(group, id, publish);
   return epoch;
 }
 
@@ -90,7 +91,8 @@ void Ordering::resign(Group& group) {
 void Ordering::handed_over(Group& group, PeerRef to) {
   resign(group);
   if (!group.order) return;
-  for (const wire::Publish& publish : group.order->waiting.take_all()) core_.send(to, publish);
+  for (const wire::Publish& publish : group.order->waiting.take_all(core_.now()))
+    core_.send(to, publish);
 }
 
 // --- Places ---
@@ -101,7 +103,7 @@ void Ordering::serve(Group& group, const Id& id, const wire::Publish& publish) {
   GroupOrder& order = *group.order;
   const wire::MessageId earlier{publish.id.publisher, publish.id.incarnation, publish.after};
   if (order.frozen) {
-    if (!order.waiting.add(publish)) ++core_.counters.publishes_shed;
+    if (!order.waiting.add(publish, core_.now())) ++core_.counters.publishes_shed;
   } else if (order.knows(publish.id)) {
     ++core_.counters.duplicates_dropped;
     placed_(publish, order.stream.history().find(publish.id));
@@ -114,7 +116,7 @@ void Ordering::serve(Group& group, const Id& id, const wire::Publish& publish) {
     }
   } else {
     for (std::optional<wire::Publish> next = publish; next;
-         next = order.waiting.take_after(next->id)) {
+         next = order.waiting.take_after(next->id, core_.now())) {
       if (order.knows(next->id)) continue;
       order.sequencer->submit(
           *next, [this, id](const wire::Publish& placed, const wire::Position& position) {

@@ -36,8 +36,12 @@ Roots::Search Roots::take_search(const Id& id) {
   CANOPY_ASSERT(entry != searches_.end());
   Search search = std::move(entry->second);
   searches_.erase(entry);
-  for (const wire::RoutedBody& body : search.held) held_.give_back(wire::size_estimate(body));
+  give_back_room(search);
   return search;
+}
+
+void Roots::give_back_room(const Search& search) {
+  for (const wire::RoutedBody& body : search.held) held_.give_back(wire::size_estimate(body));
 }
 
 void Roots::finish_search(const Id& id) {

@@ -64,10 +64,9 @@ bool Roots::hold_in_doubt(const Id& id, const wire::RoutedBody& body) {
   return true;
 }
 
-// What may be from before this process was stopped is sent again if somebody waits for it
-// yet; else another root has served it meanwhile, or it has failed.
 void Roots::hold(const Id& id, const wire::RoutedBody& body) {
   const std::size_t bytes = wire::size_estimate(body);
+  // It may be from before this process was stopped, as what doubt() drops.
   if (core_.now() < core_.stale_until || !held_.has_room_for(bytes)) {
     ++core_.counters.publishes_shed;
     return;
@@ -231,8 +230,15 @@ void Roots::ring_changed() {
   core_.wake_at(review_at_);
 }
 
+// What is from before is sent again if somebody waits for it yet; else another root has
+// served it meanwhile, or it has failed.
 void Roots::doubt() {
   for (auto& [id, record] : registry_.records()) record.doubted = record.own;
+  for (auto& [id, search] : searches_) {
+    core_.counters.publishes_shed += search.held.size();
+    give_back_room(search);
+    search.held.clear();
+  }
 }
 
 void Roots::review() {

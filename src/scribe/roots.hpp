@@ -139,6 +139,7 @@ class Roots {
   void abdicate(const Id& id, RootRecord& record);
   void end_doubt(const Id& id, RootRecord& record, const Search& search);
   Search take_search(const Id& id);
+  void give_back_room(const Search& search);
   void redirect_search(const Id& id, PeerRef root);
   bool valid(const wire::GroupState& state) const;
 

@@ -557,6 +557,7 @@ ForwardAction Scribe::Parts::forward(PeerRef from, wire::Routed& message, PeerRe
   message.body = aged(message);
   if (!message.body) return ForwardAction::stop;
   message.waited_ms = 0;
+  if (core.departing) return ForwardAction::proceed;  // others serve it
   const auto* anycast = std::get_if<wire::Anycast>(message.body.get());
   const Group* group = core.find(message.key);
   if (!group) return ForwardAction::proceed;

@@ -18,4 +18,10 @@ inline std::uint32_t time_left(MonoTime until, MonoTime now) noexcept {
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(left.count(), 1, most));
 }
 
+// Of what was left, after so much more of it; 0 if nothing.
+inline std::uint32_t left_after(std::uint32_t within_ms, Duration passed) noexcept {
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(passed).count();
+  return within_ms - static_cast<std::uint32_t>(std::clamp<std::int64_t>(ms, 0, within_ms));
+}
+
 }  // namespace canopy::scribe

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "scribe/time_left.hpp"
+
 namespace canopy::scribe {
 
 bool WaitingPublishes::add_early(const wire::Publish& publish, MonoTime now, MonoTime expired) {
@@ -14,7 +16,7 @@ bool WaitingPublishes::add_early(const wire::Publish& publish, MonoTime now, Mon
   if (early_.contains(before)) return true;  // sent again
   if (!room_.has_room_for(publish.body.size())) return false;
   room_.take(publish.body.size());
-  early_.emplace(before, Early{publish, now});
+  early_.emplace(before, Waiting{publish, now});
   return true;
 }
 
@@ -23,30 +25,38 @@ bool WaitingPublishes::has_early(const wire::Publish& publish) const {
   return found != early_.end() && found->second.publish.id == publish.id;
 }
 
-std::optional<wire::Publish> WaitingPublishes::take_after(const wire::MessageId& id) {
+std::optional<wire::Publish> WaitingPublishes::take_after(const wire::MessageId& id, MonoTime now) {
   const auto found = early_.find(id);
   if (found == early_.end()) return std::nullopt;
-  wire::Publish publish = std::move(found->second.publish);
+  wire::Publish publish = release(found->second, now);
   early_.erase(found);
-  room_.give_back(publish.body.size());
   return publish;
 }
 
-bool WaitingPublishes::add(const wire::Publish& publish) {
+bool WaitingPublishes::add(const wire::Publish& publish, MonoTime now) {
   if (!room_.has_room_for(publish.body.size())) return false;
   room_.take(publish.body.size());
-  all_.push_back(publish);
+  all_.push_back({publish, now});
   return true;
 }
 
-std::vector<wire::Publish> WaitingPublishes::take_all() {
-  for (const wire::Publish& publish : all_) room_.give_back(publish.body.size());
-  return std::exchange(all_, {});
+std::vector<wire::Publish> WaitingPublishes::take_all(MonoTime now) {
+  std::vector<wire::Publish> all;
+  for (Waiting& waiting : all_) all.push_back(release(waiting, now));
+  all_.clear();
+  return all;
+}
+
+wire::Publish WaitingPublishes::release(Waiting& waiting, MonoTime now) {
+  room_.give_back(waiting.publish.body.size());
+  wire::Publish& publish = waiting.publish;
+  publish.reply_within_ms = left_after(publish.reply_within_ms, now - waiting.since);
+  return std::move(publish);
 }
 
 void WaitingPublishes::collect_peers(std::vector<PeerRef>& in_use) const {
   for (const auto& [before, early] : early_) in_use.push_back(early.publish.origin);
-  for (const wire::Publish& publish : all_) in_use.push_back(publish.origin);
+  for (const Waiting& waiting : all_) in_use.push_back(waiting.publish.origin);
 }
 
 }  // namespace canopy::scribe

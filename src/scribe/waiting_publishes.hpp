@@ -1,7 +1,7 @@
 // Publishes that a root keeps for a while, because they cannot have their place
 // yet: one has overtaken an earlier one of its publisher, or the group is on its
-// way to another root. Bounded; the publisher sends again what there was no room
-// for. Not thread-safe.
+// way to another root. Requests among them age meanwhile. Bounded; the publisher
+// sends again what there was no room for. Not thread-safe.
 #pragma once
 
 #include <map>
@@ -23,21 +23,23 @@ class WaitingPublishes {
   bool add_early(const wire::Publish& publish, MonoTime now, MonoTime expired);
   bool has_early(const wire::Publish& publish) const;
   // The one that waits for this message.
-  std::optional<wire::Publish> take_after(const wire::MessageId& id);
+  std::optional<wire::Publish> take_after(const wire::MessageId& id, MonoTime now);
 
   // In the order in which they came.
-  bool add(const wire::Publish& publish);
-  std::vector<wire::Publish> take_all();
+  bool add(const wire::Publish& publish, MonoTime now);
+  std::vector<wire::Publish> take_all(MonoTime now);
 
   void collect_peers(std::vector<PeerRef>& in_use) const;
 
  private:
-  struct Early {
+  struct Waiting {
     wire::Publish publish;
     MonoTime since{};
   };
-  std::map<wire::MessageId, Early> early_;
-  std::vector<wire::Publish> all_;
+  wire::Publish release(Waiting& waiting, MonoTime now);
+
+  std::map<wire::MessageId, Waiting> early_;
+  std::vector<Waiting> all_;
   Quota room_;
 };
 

@@ -399,6 +399,30 @@ TEST_F(AccessTest, AChangeThatHasWaitedForLongerThanWhoAskedIsNotMade) {
   EXPECT_EQ(net.look(others[1], prices).first, errc::no_such_group);
 }
 
+TEST_F(AccessTest, ACreateThatARootHeldWhenItWasStoppedIsNotMade) {
+  build(10);
+  const PeerRef holder = root();
+  wire::GroupCreate create;
+  create.state.group = group;
+  create.state.name = prices;
+  create.origin = others[0];
+  create.within_ms = 4000;
+  net.lost = [](PeerRef, PeerRef, const wire::Message& message) {
+    return std::holds_alternative<wire::RootStateReply>(message);
+  };
+  net[holder].peer->receive(
+      others[0],
+      wire::Routed{.key = group, .body = std::make_shared<const wire::RoutedBody>(create)});
+  net.run_for(net.config.scribe.root_search_timeout / 2);
+  net.hang(holder);
+  net.run_for(10s);
+  net.wake_up(holder);
+  net.lost = nullptr;
+  net.run_for(3s);
+  EXPECT_EQ(net[holder].scribe().counters().publishes_shed, 1u);
+  EXPECT_EQ(net.look(others[1], prices).first, errc::no_such_group);
+}
+
 TEST_F(AccessTest, ACreateThatARootCannotKeepSaysSo) {
   net.config.scribe.keeps_states = true;
   build(10);

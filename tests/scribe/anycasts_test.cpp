@@ -146,6 +146,24 @@ TEST_F(AnycastsTest, WhoWasStoppedDoesNotTakeWhatIsGivenUp) {
   EXPECT_FALSE(net.anycast(refs[5], prices, "after", {20s, Patience::until_deadline}).first);
 }
 
+// It sends on what has come to it meanwhile.
+TEST_F(AnycastsTest, WhoWasStoppedWhileItLeftDoesNotPassOnWhatIsGivenUp) {
+  build(10);
+  const PeerRef root = net.closest_live(group);
+  std::erase(refs, root);
+  ASSERT_FALSE(net.join(refs[0], prices));
+  net[refs[0]].willing = false;
+  net[root].peer->depart();
+  net.hang(root);
+  EXPECT_TRUE(net.anycast(refs[5], prices, "meanwhile", {1s}).first);
+  net.run_for(3s);
+  net[refs[0]].willing = true;
+  net.wake_up(root);
+  net.run_for(3s);
+  EXPECT_EQ(takers("meanwhile"), 0U);
+  EXPECT_GE(net[root].scribe().counters().anycasts_late, 1U);
+}
+
 TEST_F(AnycastsTest, TheNearestTakesAllUntilItIsNotWilling) {
   build(20);
   for (std::size_t i = 0; i < 5; ++i) ASSERT_FALSE(net.join(refs[i], prices));
