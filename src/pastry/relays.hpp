@@ -57,7 +57,6 @@ class Relays {
   bool answered(PeerRef peer, std::uint32_t nonce);
   // The peer is lost: neither relayed nor a relay any more.
   void remove(PeerRef peer);
-  std::size_t size() const noexcept { return relayed_.size(); }
 
   // Tries directly whoever is due, with this nonce.
   void tick(std::uint32_t nonce);
