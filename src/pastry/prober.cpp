@@ -13,6 +13,8 @@ constexpr std::uint8_t rounds_max = 3;
 // A candidate that is but to be measured, because somebody named it, is dead more
 // often than not if it does not answer.
 constexpr unsigned stranger_tries_max = 2;
+// So long the last try is left to the direct way: most are answered at once.
+constexpr int direct_part = 4;  // of its timeout
 
 }  // namespace
 
@@ -80,7 +82,7 @@ void Prober::add(PeerRef peer, Goals goals, unsigned tries_spared) {
 void Prober::want(Pending& pending) noexcept {
   if (pending.waiting) return;
   pending.waiting = true;
-  pending.deadline = never;
+  pending.deadline = pending.others_at = never;
   ++waiting_;
   if (!may_send()) ++state_.counters.probes_delayed;
 }
@@ -124,10 +126,14 @@ void Prober::send(Pending& pending) {
   if (!state_.proximity.round_trip(pending.peer)) {
     pending.deadline = pending.sent + config.probe_timeout;
   }
-  deadline_ = std::min(deadline_, pending.deadline);
   ++pending.tries;
+  pending.others_at = by_others_too(pending)
+                          ? pending.sent + (pending.deadline - pending.sent) / direct_part
+                          : never;
+  deadline_ = std::min({deadline_, pending.deadline, pending.others_at});
   send_through(pending.peer, pending);
-  send_by_others(pending);
+  const PeerRef relay = state_.relays.first_hop(pending.peer);
+  if (relay != pending.peer) send_through(relay, pending);
 }
 
 void Prober::send_through(PeerRef relay, const Pending& pending) {
@@ -141,14 +147,17 @@ void Prober::send_through(PeerRef relay, const Pending& pending) {
   }
 }
 
-void Prober::send_by_others(const Pending& pending) {
-  const PeerRef peer = pending.peer;
-  const PeerRef relay = state_.relays.first_hop(peer);
-  if (relay != peer) send_through(relay, pending);
-  const bool last = pending.tries >= tries_max(pending);
-  if (!last || pending.goals == goal::distance || !state_.leaves.is_next(state_.id(peer))) return;
-  for (const PeerRef other : state_.relays.candidates(peer)) {
-    if (other != relay && !suspected(other)) send_through(other, pending);
+// The last try for a neighbour on the ring.
+bool Prober::by_others_too(const Pending& pending) const {
+  return pending.tries >= tries_max(pending) && pending.goals != goal::distance &&
+         state_.leaves.is_next(state_.id(pending.peer));
+}
+
+void Prober::send_by_others(Pending& pending) {
+  pending.others_at = never;
+  const PeerRef known = state_.relays.first_hop(pending.peer);
+  for (const PeerRef other : state_.relays.candidates(pending.peer)) {
+    if (other != known && !suspected(other)) send_through(other, pending);
   }
 }
 
@@ -283,6 +292,7 @@ std::vector<PeerRef> Prober::expire() {
   if (deadline_ > now) return failed;
   std::vector<PeerRef> unanswered;  // alive all the same
   for (Pending& pending : pending_) {
+    if (pending.others_at <= now) send_by_others(pending);
     if (pending.deadline > now) continue;
     const bool stranger = this->stranger(pending);
     const unsigned tries_max = this->tries_max(pending);
@@ -323,7 +333,9 @@ void Prober::start_over() {
 
 void Prober::settle_deadline() noexcept {
   deadline_ = waiting_ > 0 ? next_send_ : never;
-  for (const Pending& pending : pending_) deadline_ = std::min(deadline_, pending.deadline);
+  for (const Pending& pending : pending_) {
+    deadline_ = std::min({deadline_, pending.deadline, pending.others_at});
+  }
 }
 
 void Prober::collect_peers(std::vector<PeerRef>& in_use) const {

@@ -13,8 +13,8 @@
 // who may be dead, then entries of the table, then distances. A candidate that nearer ones have
 // ousted meanwhile is forgotten.
 //
-// The last try for a neighbour on the ring goes by way of others as well. Where only that is
-// answered, the neighbour is out of reach, not dead (relays.hpp).
+// The last try for a neighbour on the ring goes by way of others as well, unless it is answered
+// soon. Where only that is answered, the neighbour is out of reach, not dead (relays.hpp).
 //
 // While nothing proves that it lives, a peer that is probed for
 // its life, or that has let a first timeout pass, is a suspect.
@@ -101,6 +101,7 @@ class Prober {
     MonoTime sent;
     MonoTime previous_sent;
     MonoTime deadline;
+    MonoTime others_at = never;  // when it goes by others, too
   };
 
   Pending* find(PeerRef peer) noexcept;
@@ -119,7 +120,8 @@ class Prober {
   void send_waiting();
   void send(Pending& pending);
   void send_through(PeerRef relay, const Pending& pending);
-  void send_by_others(const Pending& pending);
+  bool by_others_too(const Pending& pending) const;
+  void send_by_others(Pending& pending);
   bool came_round(PeerRef peer) const noexcept;
   void settle_deadline() noexcept;
 
