@@ -73,7 +73,7 @@ const Grant& grant_of(const AccessRef& list, wire::Right right) noexcept {
 }
 
 std::uint64_t access_hash(const AccessRef& list) noexcept {
-  return restricts_joining(list) ? mix64(list->mark) : 0;
+  return list ? mix64(list->mark) : 0;
 }
 
 bool descends(const AccessList& list, const AccessList& from) noexcept {

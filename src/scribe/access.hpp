@@ -28,7 +28,7 @@ inline bool restricts_joining(const wire::AccessRef& list) noexcept {
   return list && !list->join.everybody;
 }
 
-// Of edges in the tree: both ends know the same list. None if it does not matter.
+// Of edges in the tree: both ends know the same list.
 std::uint64_t access_hash(const wire::AccessRef& list) noexcept;
 
 bool descends(const wire::AccessList& list, const wire::AccessList& from) noexcept;

@@ -155,6 +155,26 @@ TEST_F(AccessTest, AnUpdateThatGetsLostIsMadeGoodByHeartbeats) {
   expect_sound();
 }
 
+// A search is refused by whoever of the tree it comes to first, by the list that this one has.
+TEST_F(AccessTest, AnUpdateOfWhoMayPublishThatGetsLostIsMadeGoodByHeartbeats) {
+  build(40);
+  wire::AccessList list;
+  list.manage = peers({others[0]});
+  ASSERT_FALSE(net.create(others[0], prices, list).first);
+  for (std::size_t i = 0; i < 30; ++i) ASSERT_FALSE(net.join(others[i], prices));
+  net.lost = [](PeerRef, PeerRef, const wire::Message& message) {
+    return std::holds_alternative<wire::AccessUpdate>(message);
+  };
+  list.publish = peers({others[0]});
+  ASSERT_FALSE(net.set_access(others[0], prices, list));
+  net.run_for(500ms);
+  net.lost = nullptr;
+  net.run_for(30s);
+  for (std::size_t i = 0; i < 30; ++i) {
+    EXPECT_EQ(net.anycast(others[i], prices, "any").first == errc::denied, i != 0) << i;
+  }
+}
+
 TEST_F(AccessTest, WhoDoesNotAnswerANewListIsPutOutByItsParent) {
   build(30);
   ASSERT_FALSE(net.create(others[0], prices, closed_to_all_but(others)).first);
