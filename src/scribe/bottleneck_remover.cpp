@@ -62,21 +62,26 @@ void BottleneckRemover::tick() {
 
 void BottleneckRemover::rest() {
   round_trips_us_.clear();
+  stayed_.clear();
   rounds_ = 0;
   core_.overload_stays = false;
   pause_ = core_.config.heartbeat_interval;
 }
 
+bool BottleneckRemover::is_child(const Place& place) const {
+  const Group* group = core_.find(place.first);
+  return group && group->children.contains(place.second);
+}
+
 // Who has gone, and who has not although there was time.
 void BottleneckRemover::review_drops() {
   const MonoTime now = core_.now();
-  std::erase_if(stayed_, [now](const auto& entry) { return entry.second <= now; });
+  std::erase_if(stayed_, [this](const auto& entry) { return !is_child(entry.first); });
   bool gone = false;
   bool stayed = false;
   for (auto entry = dropped_.begin(); entry != dropped_.end();) {
     const auto& [place, deadline] = *entry;
-    const Group* group = core_.find(place.first);
-    if (!group || !group->children.contains(place.second)) {
+    if (!is_child(place)) {
       gone = true;
     } else if (deadline > now) {
       ++entry;
@@ -84,7 +89,7 @@ void BottleneckRemover::review_drops() {
     } else {
       stayed = true;
       ++core_.counters.drops_in_vain;
-      if (stayed_.size() < stayed_max) stayed_.emplace(place, now + patience(core_.config));
+      if (stayed_.size() < stayed_max) stayed_.insert_or_assign(place, now);
     }
     entry = dropped_.erase(entry);
   }
@@ -157,10 +162,12 @@ bool BottleneckRemover::drop_from(const Id& id) {
   return true;
 }
 
-// Of those whose distance is known, once they are many enough.
+// Of those whose distance is known, once they are many enough. Who has stayed comes
+// after all the others, and among such who was asked longest ago: each gets its turn,
+// for where one of them could go, room may have come meanwhile.
 std::optional<PeerRef> BottleneckRemover::farthest_child(const Id& id, const Group& group) {
   std::optional<PeerRef> farthest;
-  std::uint32_t most_us = 0;
+  std::pair<Duration, std::uint32_t> best;  // since it stayed, how far
   std::size_t known = 0;
   bool measuring = false;
   for (const Child& child : group.children) {
@@ -183,9 +190,12 @@ std::optional<PeerRef> BottleneckRemover::farthest_child(const Id& id, const Gro
       continue;
     }
     ++known;
-    if (entry->second <= most_us || stayed_.contains({id, child.peer})) continue;
+    const auto stayed = stayed_.find({id, child.peer});
+    const Duration since =
+        stayed == stayed_.end() ? Duration::max() : core_.now() - stayed->second;
+    if (since < patience(core_.config) || std::pair(since, entry->second) <= best) continue;
     farthest = child.peer;
-    most_us = entry->second;
+    best = {since, entry->second};
   }
   if (measuring && known < sample_min && rounds_ <= rounds_to_measure) return std::nullopt;
   return farthest;

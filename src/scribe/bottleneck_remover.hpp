@@ -46,6 +46,7 @@ class BottleneckRemover {
   std::size_t excess() const;
   std::size_t drops_now() const;
   bool overloaded() const;
+  bool is_child(const Place& place) const;
   void review_drops();
   void relieve();
   std::vector<Load> groups_by_load() const;
@@ -59,7 +60,7 @@ class BottleneckRemover {
   MonoTime look_at_ = never;
   Duration pause_;
   std::map<Place, MonoTime> dropped_;                // until then they may be on their way
-  std::map<Place, MonoTime> stayed_;                 // not to be asked again until then
+  std::map<Place, MonoTime> stayed_;                 // who did not go, as was found then
   std::map<PeerRef, std::uint32_t> round_trips_us_;  // 0: asked for
   std::size_t measurements_ = 0;                     // begun in this round
   unsigned rounds_ = 0;                              // since there are too many

@@ -158,5 +158,20 @@ TEST_P(RemoverTest, AChildThatDoesNotGoIsLeftAloneForAWhile) {
   EXPECT_LE(most_entries(), 3u);
 }
 
+// Any of them may be the one for which there is room by now.
+TEST_P(RemoverTest, OfChildrenThatDoNotGoEachGetsItsTurn) {
+  net.config.pastry.b = 8;  // one hop to anybody
+  net.config.scribe.children_entries_max = 3;
+  loses = [](PeerRef, PeerRef, const wire::Message& message) {
+    return std::holds_alternative<wire::Relocation>(message);
+  };
+  join_many(16);
+  net.run_for(30min);
+  std::set<PeerRef> told_to;
+  for (const auto& sent : told) told_to.insert(sent.to);
+  EXPECT_EQ(told_to.size(), view(root()).children.size());
+  EXPECT_GT(told_to.size(), 8u);
+}
+
 }  // namespace
 }  // namespace canopy::scribe::test
