@@ -72,9 +72,7 @@ const Grant& grant_of(const AccessRef& list, wire::Right right) noexcept {
   return everybody;
 }
 
-std::uint64_t access_hash(const AccessRef& list) noexcept {
-  return list ? mix64(list->mark) : 0;
-}
+std::uint64_t access_hash(const AccessRef& list) noexcept { return list ? mix64(list->mark) : 0; }
 
 bool descends(const AccessList& list, const AccessList& from) noexcept {
   return list.mark == from.mark || has(list.ancestors, from.mark);

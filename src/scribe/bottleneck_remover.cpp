@@ -191,8 +191,7 @@ std::optional<PeerRef> BottleneckRemover::farthest_child(const Id& id, const Gro
     }
     ++known;
     const auto stayed = stayed_.find({id, child.peer});
-    const Duration since =
-        stayed == stayed_.end() ? Duration::max() : core_.now() - stayed->second;
+    const Duration since = stayed == stayed_.end() ? Duration::max() : core_.now() - stayed->second;
     if (since < patience(core_.config) || std::pair(since, entry->second) <= best) continue;
     farthest = child.peer;
     best = {since, entry->second};

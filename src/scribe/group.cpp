@@ -25,12 +25,12 @@ wire::Peers Group::path_below(PeerRef self, std::size_t max) const {
   return path;
 }
 
-void Group::begin_join(std::uint32_t nonce, bool detour) noexcept {
+void Group::begin_join(std::uint32_t nonce, Way way) noexcept {
   CANOPY_ASSERT(!parent_);
   standing_ = Standing::joining;
   join_nonce_ = nonce;
   join_attempts_ = 0;
-  detour_ = detour;
+  way_ = way;
   refused_for_want_of_room = 0;
 }
 

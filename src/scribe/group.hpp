@@ -33,6 +33,13 @@ enum class Standing : std::uint8_t {
   handing_over,  // still serves it, until a closer peer has taken it
 };
 
+// Of JOINs.
+enum class Way : std::uint8_t {
+  usual,
+  detour,    // by a random first hop
+  straight,  // past all who are not in the tree: their own ways may lead into a loop
+};
+
 enum class AckVerdict {
   attached,      // the sender is the parent from now on
   path_changed,  // from the parent, with another way from the root
@@ -128,9 +135,9 @@ class Group {
 
   // --- Looking for a parent ---
   // The nonce is that of all JOINs until the next begin_join.
-  void begin_join(std::uint32_t nonce, bool detour = false) noexcept;
-  bool detour() const noexcept { return detour_; }  // by another way than the usual
-  void take_detour() noexcept { detour_ = true; }
+  void begin_join(std::uint32_t nonce, Way way = Way::usual) noexcept;
+  Way way() const noexcept { return way_; }
+  void take_detour() noexcept { way_ = Way::detour; }
   std::uint32_t join_nonce() const noexcept { return join_nonce_; }
   // JOINs sent since begin_join; saturates.
   std::uint8_t join_attempts() const noexcept { return join_attempts_; }
@@ -187,7 +194,7 @@ class Group {
   std::uint32_t join_nonce_ = 0;
   std::uint32_t seen_since_attached_ = 0;
   std::uint8_t join_attempts_ = 0;
-  bool detour_ = false;
+  Way way_ = Way::usual;
   bool former_parent_told_ = true;
   bool been_in_tree_ = false;
   Standing standing_ = Standing::joining;

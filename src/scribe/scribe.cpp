@@ -54,7 +54,7 @@ struct Scribe::Parts {
 
   // --- Routed messages ---
   ForwardAction forward(PeerRef from, wire::Routed& message, PeerRef& next_hop);
-  ForwardAction forward_join(PeerRef from, wire::Routed& message, PeerRef& next_hop);
+  ForwardAction forward_join(PeerRef from, wire::Routed& message);
   void deliver(const wire::RoutedBody& body);
   void deliver_join(const wire::GroupJoin& join);
   void answer(const wire::RoutedBody& body, bool known);
@@ -548,11 +548,11 @@ std::shared_ptr<const wire::RoutedBody> Scribe::Parts::aged(const wire::Routed& 
   return age(*older, message.waited_ms) ? older : nullptr;
 }
 
-ForwardAction Scribe::Parts::forward(PeerRef from, wire::Routed& message, PeerRef& next_hop) {
+ForwardAction Scribe::Parts::forward(PeerRef from, wire::Routed& message, PeerRef&) {
   if (std::holds_alternative<wire::OpaqueBody>(*message.body)) return ForwardAction::proceed;
   if (!well_formed(message)) return ForwardAction::stop;
   if (std::holds_alternative<wire::GroupJoin>(*message.body)) {
-    return forward_join(from, message, next_hop);
+    return forward_join(from, message);
   }
   message.body = aged(message);
   if (!message.body) return ForwardAction::stop;
@@ -573,19 +573,17 @@ ForwardAction Scribe::Parts::forward(PeerRef from, wire::Routed& message, PeerRe
   return ForwardAction::proceed;
 }
 
-ForwardAction Scribe::Parts::forward_join(PeerRef from, wire::Routed& message, PeerRef& next_hop) {
+ForwardAction Scribe::Parts::forward_join(PeerRef from, wire::Routed& message) {
   const auto& join = std::get<wire::GroupJoin>(*message.body);
-  if (join.child == core.self) return from ? ForwardAction::stop : ForwardAction::proceed;
+  if (join.child == core.self) {
+    // What has come back from a random first hop goes on by the usual way.
+    return from && !join.straight ? ForwardAction::stop : ForwardAction::proceed;
+  }
   ++core.counters.joins_received;
   // Whoever is on the way into the ring or out of it takes no children.
   if (core.departing || !core.pastry.active()) return ForwardAction::proceed;
-  if (join.detours > 0) {
-    if (const PeerRef random = tree.random_first_hop()) next_hop = random;
-    wire::GroupJoin onward = join;
-    --onward.detours;
-    message.body = std::make_shared<const wire::RoutedBody>(std::move(onward));
-    return ForwardAction::proceed;
-  }
+  const Group* group = core.find(join.group);
+  if (join.straight && (!group || !group->in_tree())) return ForwardAction::proceed;
   if (tree.on_join(join, true) != Tree::Outcome::handled) return ForwardAction::proceed;
   last.on_join(join, roots.record(join.group));
   return ForwardAction::stop;

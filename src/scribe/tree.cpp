@@ -263,17 +263,19 @@ void Tree::adopt_old_root(const Id& id, PeerRef peer) {
 
 // --- Looking for a parent ---
 
-void Tree::look_for_parent(const Id& id, Duration delay, bool detour) {
+void Tree::look_for_parent(const Id& id, Duration delay, Way way) {
   Group* group = core_.find(id);
   CANOPY_ASSERT(group);
-  group->begin_join(core_.next_nonce(), detour);
+  group->begin_join(core_.next_nonce(), way);
   if (delay == Duration::zero() || !core_.config.maintenance) return send_join(id);
   join_timers_.schedule(id, core_.now() + delay);
   core_.wake_at(join_timers_.next());
 }
 
+// Not by others who would have to join first: where all ways to the root are by one that
+// is below this node, all of them would find it before the root.
 void Tree::look_elsewhere(const Id& id) {
-  look_for_parent(id, core_.env.random().jittered(detour_delay, 0.5), true);
+  look_for_parent(id, core_.env.random().jittered(detour_delay, 0.5), Way::straight);
 }
 
 void Tree::send_join(const Id& id) {
@@ -297,10 +299,12 @@ void Tree::send_join(const Id& id) {
   }
   // activated() goes on from here, or the next try: the root before may still act.
   if (!core_.pastry.active() || root) return;
-  const bool detour = group->detour() || group->join_attempts() >= attempts_before_detour;
+  const bool detour =
+      group->way() == Way::detour || group->join_attempts() >= attempts_before_detour;
   group->join_sent();
   ++core_.counters.joins_sent;
-  const wire::GroupJoin join = make_join(*group, id, group->join_nonce());
+  wire::GroupJoin join = make_join(*group, id, group->join_nonce());
+  join.straight = group->way() == Way::straight;
   const PeerRef first_hop = detour ? random_first_hop() : PeerRef{};
   if (first_hop) {
     core_.pastry.route_via(first_hop, id, join);

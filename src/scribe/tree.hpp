@@ -76,7 +76,7 @@ class Tree {
   Group* enter(const Id& id, const wire::GroupName& name);
   // The group has become in_tree(): children and members learn it.
   void settled(const Id& id, bool path_changed);
-  void look_for_parent(const Id& id, Duration delay, bool detour = false);
+  void look_for_parent(const Id& id, Duration delay, Way way = Way::usual);
   // Parts with the parent, because this node becomes the root.
   void release_parent(Group& group, const Id& id);
   // This node is no root any more, and below the peer that is one now.
@@ -97,7 +97,6 @@ class Tree {
   void prune(const Id& id);
 
   // Of a way that is not the usual one; empty if there is nobody else.
-  PeerRef random_first_hop();
   void activated();
   void depart();
   void leave_all();  // whoever is still served
@@ -108,7 +107,8 @@ class Tree {
   }
 
  private:
-  void look_elsewhere(const Id& id);  // after a loop: by another way
+  PeerRef random_first_hop();
+  void look_elsewhere(const Id& id);  // after a loop
   void look_for_room(Group& group, const Id& id);
   void send_join(const Id& id);
   bool has_room_for(const wire::GroupJoin& join, const Group& group) const;

@@ -39,9 +39,9 @@ wire::GroupJoin Tree::make_join(const Group& group, const Id& id, std::uint32_t 
           *group.name(),
           core_.self,
           nonce,
-          0,
           entries,
           Ordering::position(group),
+          false,
           claim_of(group),
           group.proof(),
           core_.last.newest(id)};

@@ -89,9 +89,9 @@ overlay::GroupJoin to_proto(Writer& writer, const GroupJoin& from) {
   writer.put(to.mutable_name(), from.name);
   writer.put(to.mutable_child(), from.child);
   to.set_nonce(from.nonce);
-  to.set_detours(from.detours);
   to.set_entries(from.entries);
   writer.put_position(from.position, [&] { return to.mutable_position(); });
+  to.set_straight(from.straight);
   to.set_claim(static_cast<std::uint32_t>(from.claim));
   writer.put_shared(from.proof, [&] { return to.mutable_proof(); });
   writer.put_position(from.last, [&] { return to.mutable_last(); });
@@ -103,9 +103,9 @@ GroupJoin from_proto(Reader& reader, const overlay::GroupJoin& from) {
   reader.get(to.name, from.name(), "name");
   to.child = reader.needed_peer(from.child(), from.has_child(), "child");
   to.nonce = from.nonce();
-  to.detours = reader.number<std::uint8_t>(from.detours(), "detours");
   to.entries = from.entries();
   to.position = reader.position(from.position());
+  to.straight = from.straight();
   to.claim = reader.enumeration(from.claim(), Claim::none, Claim::member);
   to.proof = reader.proof(from.proof(), from.has_proof());
   to.last = reader.position(from.last());

@@ -98,9 +98,9 @@ struct GroupJoin {
   GroupName name = {};  // lets the root found the group and refuse another of the same hash
   PeerRef child = {};
   std::uint32_t nonce = 0;
-  std::uint8_t detours = 0;  // random first hops still to take, to get out of a loop
   std::uint32_t entries = 0;
   Position position = {};  // ordered: up to here the child has everything
+  bool straight = false;   // to get out of a loop: whoever is not in the tree passes it on
   Claim claim = Claim::none;
   ProofRef proof = {};
   Position last = {};  // the stamp of the latest message that the child knows of: see LastReply

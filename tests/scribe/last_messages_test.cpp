@@ -143,10 +143,16 @@ TEST_P(LastMessagesTest, AChildPutsNoMessageAheadOfTheRoots) {
          {wire::Position{~std::uint64_t{0} >> 32, 1}, wire::Position{news.epoch + 1, 1},
           wire::Position{news.epoch, news.sequence + 1}}) {
       net[ref].peer->receive(child, forged(stamp));
-      net[ref].peer->receive(
-          child,
-          wire::GroupJoin{
-              group, prices, child, 0x7ffffff0, 0, 64, {}, wire::Claim::carries, nullptr, stamp});
+      net[ref].peer->receive(child, wire::GroupJoin{group,
+                                                    prices,
+                                                    child,
+                                                    0x7ffffff0,
+                                                    64,
+                                                    {},
+                                                    false,
+                                                    wire::Claim::carries,
+                                                    nullptr,
+                                                    stamp});
       net.run_for(200ms);
       EXPECT_EQ(net.last(ref, prices)->body.view(), "news");
       EXPECT_EQ(last_at(newcomer()), "news");

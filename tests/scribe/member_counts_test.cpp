@@ -258,7 +258,7 @@ TEST_P(MemberCountsTest, AJoinAloneCountsNobody) {
   net.run_for(6s);
   const PeerRef stray = outsider();
   const PeerRef parent = net[root()].scribe().view(group)->children.front();
-  net[parent].peer->receive(stray, wire::GroupJoin{group, prices, stray, 77, 0, 64});
+  net[parent].peer->receive(stray, wire::GroupJoin{group, prices, stray, 77, 64});
   look_for(2s);
   EXPECT_EQ(counted().members, joined.size());
 }
@@ -285,7 +285,7 @@ TEST_P(MemberCountsTest, ANumberWithPartsUnknownIsNotComplete) {
   const PeerRef known = root();
   const PeerRef child = outsider();
   // As a peer of an earlier version would have it: it never says how many are below it.
-  net[known].peer->receive(child, wire::GroupJoin{group, prices, child, 77, 0, 64});
+  net[known].peer->receive(child, wire::GroupJoin{group, prices, child, 77, 64});
   EXPECT_FALSE(net[known].scribe().view(group)->below.complete);
 }
 

@@ -127,7 +127,7 @@ TEST_P(CollapseTest, AForwarderThatIsGivenASecondChildMeanwhileStays) {
   // A guest that is sent by just this way.
   const PeerRef guest = outsider();
   net[guest].scribe().join(prices, [](boost::system::error_code) {});
-  net[forwarder].peer->receive(guest, wire::GroupJoin{group, prices, guest, 1, 0, 1000});
+  net[forwarder].peer->receive(guest, wire::GroupJoin{group, prices, guest, 1, 1000});
   net.run_for(90s);
   EXPECT_EQ(net.faults(group), std::vector<std::string>{});
   EXPECT_EQ(superfluous(), std::vector<PeerRef>{});

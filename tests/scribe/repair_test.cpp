@@ -114,11 +114,34 @@ TEST_F(RepairTest, AJoinFromAnAncestorIsPassedOn) {
   const PeerRef below = net[child].scribe().view(group)->children.front();
   ASSERT_TRUE(below);
   // The child has lost its parent, and its JOIN goes by way of its own child.
-  net[child].peer->pastry().route_via(below, group, wire::GroupJoin{group, prices, child, 77, 0});
+  net[child].peer->pastry().route_via(below, group, wire::GroupJoin{group, prices, child, 77});
   net.run_for(1s);
   EXPECT_FALSE(has_child(below, child));
   EXPECT_EQ(net[below].scribe().counters().loops_refused, 1u);
   EXPECT_TRUE(net.run_until([&] { return net.faults(group).empty(); }, 10s));
+}
+
+// Else it would ask by its own way, find the child's own child, and refuse.
+TEST_F(RepairTest, WhoIsNotInTheTreePassesAStraightJoinOn) {
+  build(30);
+  for (Box* box : net.live()) {
+    if (box->ref.index() % 3 != 0) continue;
+    ASSERT_FALSE(net.join(box->ref, prices));
+  }
+  const auto in_tree = [&](Box* box) { return box->scribe().view(group).has_value(); };
+  std::vector<Box*> outside = net.live();
+  std::erase_if(outside, in_tree);
+  ASSERT_GE(outside.size(), 2u);
+  wire::GroupJoin join{group, prices, outside[0]->ref, 77};
+  const auto ask = [&] {
+    outside[0]->peer->pastry().route_via(outside[1]->ref, group, join);
+    net.run_for(50ms);
+    return outside[1]->scribe().counters().joins_sent > 0;
+  };
+  join.straight = true;
+  EXPECT_FALSE(ask());
+  join.straight = false;
+  EXPECT_TRUE(ask());
 }
 
 TEST_F(RepairTest, ANodeThatSeesItselfInItsPathFindsAnotherWay) {
