@@ -12,6 +12,7 @@
 
 #include "base/assert.hpp"
 #include "base/mix.hpp"
+#include "base/rare.hpp"
 #include "scribe/access.hpp"
 #include "scribe/ordering.hpp"
 #include "scribe/roots.hpp"
@@ -282,9 +283,22 @@ void Roots::offer_list(const Group& group, const Id& id) {
 }
 
 void Roots::offer_kept() {
-  for (const auto& [id, record] : registry_.records()) {
-    if (!record.offered) offer(record);
+  for (auto& [id, record] : registry_.records()) {
+    if (record.rootless) {
+      offer_again(record);
+    } else if (!record.offered) {
+      offer(record);
+    }
   }
+}
+
+// The next root may not have it, where all who kept it with this node have gone and
+// newcomers have taken their places: they ask each other only.
+void Roots::offer_again(RootRecord& record) {
+  if (core_.pastry.is_root(record.state.group)) return;
+  rare<"roots: a replica whose root has gone is offered">();
+  record.rootless = record.offered = false;
+  offer(record);
 }
 
 void Roots::adopt(const wire::GroupState& state) {

@@ -102,6 +102,12 @@ void RootRegistry::disown_replicas(PeerRef root) {
   }
 }
 
+void RootRegistry::root_gone(PeerRef root) {
+  for (auto& [id, record] : records_) {
+    if (!record.own && record.root == root) record.rootless = true;
+  }
+}
+
 bool RootRegistry::holds(const RootRecord& record, PeerRef peer) noexcept {
   return std::ranges::any_of(record.holders, [&](const RootRecord::Holder& holder) {
     return holder.peer == peer && holder.epoch == record.state.epoch &&

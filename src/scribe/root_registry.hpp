@@ -24,6 +24,7 @@ struct RootRecord {
   bool own = false;            // this node is the root
   bool doubted = false;        // own: another may be by now; it asks before it serves
   bool offered = true;         // not own: whoever is the root has what is kept here
+  bool rootless = false;       // a replica: its root has gone, and no other has confirmed it
   MonoTime touched{};          // a replica: last confirmed by a root; own: last in use
   MonoTime forget_at = never;  // a deleted group
   PeerRef root;                // a replica: who sent it, and takes this node to keep it
@@ -83,6 +84,7 @@ class RootRegistry {
   void touch_replicas(PeerRef root, MonoTime now);
   // Until the root sends them anew.
   void disown_replicas(PeerRef root);
+  void root_gone(PeerRef root);
 
   static bool holds(const RootRecord& record, PeerRef peer) noexcept;
   static void confirm(RootRecord& record, PeerRef peer, std::uint64_t epoch, std::uint64_t version);

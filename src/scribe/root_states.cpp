@@ -78,6 +78,7 @@ bool Roots::keep_replica(PeerRef from, const wire::GroupState& state) {
   if (!keep(state)) return false;
   RootRecord& record = *registry_.find(state.group);
   record.root = from;
+  record.rootless = false;
   // It may be stricter than the root knows, or deleted.
   const bool newer =
       mark_of(record.state.access) != mark_of(state.access) || record.state.life > state.life;

@@ -136,7 +136,7 @@ void Roots::serve(const Id& id, RootRecord& record, Start start, const wire::Pos
     ++core_.counters.takeovers;
   }
   record.own = true;
-  record.doubted = false;
+  record.doubted = record.rootless = false;
   record.touched = core_.now();
   record.successor = {};
   record.holders.clear();
@@ -256,8 +256,15 @@ void Roots::review() {
       } else {
         start_search(id);
       }
+    } else if (record.rootless && !keeps_replica_of(id)) {
+      offer_again(record);
     }
   }
+}
+
+bool Roots::keeps_replica_of(const Id& id) const {
+  const wire::Peers holders = core_.pastry.closest(id, core_.config.root_replicas);
+  return std::ranges::find(holders, core_.self) != holders.end();
 }
 
 void Roots::review_own(const Id& id, RootRecord& record) {
@@ -294,6 +301,7 @@ void Roots::peer_failed(PeerRef peer) {
   std::erase(leaving_, peer);
   undecided_.erase(peer);
   lose_successor(peer);
+  registry_.root_gone(peer);
   for (auto& [id, record] : registry_.records()) {
     if (record.predecessor == peer) record.predecessor = {};
   }

@@ -158,6 +158,8 @@ class Roots {
   static void learn_from_tree(wire::GroupState& state, const Group& group);
   void access_changed(const Id& id, RootRecord& record);
   void offer(const RootRecord& record);
+  void offer_again(RootRecord& record);
+  bool keeps_replica_of(const Id& id) const;
   void offer(const wire::GroupState& state);
   void look_after_kept();
   bool is_kept(const Id& id, const RootRecord& record) const;

@@ -1,5 +1,8 @@
 // Groups with access lists in a small network: changes of lists, and what stays of
 // them when roots change, and when groups are deleted.
+#include <set>
+#include <string>
+
 #include "scribe/access_test.hpp"
 
 namespace canopy::scribe::test {
@@ -51,6 +54,43 @@ TEST_F(AccessTest, APeerThatTakesTheRootOverAsANewcomerGoesByTheSameList) {
   EXPECT_EQ(net.join(others[2], prices), errc::denied);
   EXPECT_EQ(net.members(group), std::vector{others[1]});
   expect_sound();
+}
+
+// Those next to the group ask each other only, and none of them has it.
+TEST_F(AccessTest, WhoAloneKeepsAListOffersItWhereNewcomersHaveItsPlace) {
+  build(30);
+  const auto nearer = [&](PeerRef a, PeerRef b) {
+    return closer_to(group, net.table().id(a), net.table().id(b));
+  };
+  std::set<PeerRef, decltype(nearer)> keepers({root()}, nearer);
+  net.lost = [&](PeerRef, PeerRef to, const wire::Message& message) {
+    if (std::holds_alternative<wire::RootStates>(message)) keepers.insert(to);
+    return false;
+  };
+  ASSERT_FALSE(net.create(others[0], prices, closed_to_all_but({others[1]})).first);
+  net.run_for(1s);
+  net.lost = nullptr;
+  ASSERT_EQ(keepers.size(), net.config.scribe.root_replicas);
+
+  const PeerRef last = *keepers.rbegin();
+  keepers.erase(last);
+  net.hang(last);  // else it would be the root before the newcomers are there
+  for (const PeerRef ref : keepers) net.kill(ref);
+  for (const PeerRef ref : keepers) net.begin_add(net.table()[ref].name);
+  const Id& place = net.table().id(last);
+  const auto between = [&](const Id& id) {
+    return closer_to(group, id, place) && closer_to(place, id, net.table().id(*keepers.begin()));
+  };
+  // On its side, so that the leaf set of the next root ends before it.
+  for (std::string name = "new"; net.live().size() < refs.size() + 2; name += '+') {
+    if (between(Id::hash_of(name))) net.begin_add(name);
+  }
+  net.run_for(1s);
+  net.wake_up(last);
+  net.run_for(60s);
+  const PeerRef asking = *std::ranges::max_element(refs, nearer);
+  EXPECT_TRUE(net.look(asking, prices).second.access);
+  EXPECT_EQ(net.join(asking, prices), errc::denied);
 }
 
 TEST_F(AccessTest, ARootThatWasStoppedLooksWhetherItIsOneWhenAListIsToBeChanged) {
