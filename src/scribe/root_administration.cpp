@@ -283,8 +283,10 @@ void Roots::offer_list(const Group& group, const Id& id) {
 }
 
 void Roots::offer_kept() {
+  // Where this node is to keep a replica, the next root has had time to confirm it.
+  const MonoTime overdue = core_.now() - 2 * core_.config.child_refresh_interval;
   for (auto& [id, record] : registry_.records()) {
-    if (record.rootless) {
+    if (record.rootless && record.touched < overdue) {
       offer_again(record);
     } else if (!record.offered) {
       offer(record);

@@ -87,7 +87,7 @@ TEST_F(AccessTest, WhoAloneKeepsAListOffersItWhereNewcomersHaveItsPlace) {
   }
   net.run_for(1s);
   net.wake_up(last);
-  net.run_for(60s);
+  net.run_for(2min);
   const PeerRef asking = *std::ranges::max_element(refs, nearer);
   EXPECT_TRUE(net.look(asking, prices).second.access);
   EXPECT_EQ(net.join(asking, prices), errc::denied);
