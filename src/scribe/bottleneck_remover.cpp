@@ -12,7 +12,6 @@ namespace {
 constexpr std::size_t drops_max = 16;  // on their way at a time, or a share of the excess
 constexpr std::size_t drops_share = 64;
 constexpr std::size_t drops_to_probe = 2;     // after those before have stayed
-constexpr std::size_t stayed_max = 1024;      // remembered of those who did not go
 constexpr std::size_t distances_max = 4096;   // of children, while there are too many
 constexpr std::size_t measurements_max = 64;  // begun in one round
 constexpr std::size_t sample_min = 16;        // children to choose the farthest of
@@ -89,7 +88,7 @@ void BottleneckRemover::review_drops() {
     } else {
       stayed = true;
       ++core_.counters.drops_in_vain;
-      if (stayed_.size() < stayed_max) stayed_.insert_or_assign(place, now);
+      stayed_.insert_or_assign(place, now);
     }
     entry = dropped_.erase(entry);
   }

@@ -60,7 +60,7 @@ class BottleneckRemover {
   MonoTime look_at_ = never;
   Duration pause_;
   std::map<Place, MonoTime> dropped_;                // until then they may be on their way
-  std::map<Place, MonoTime> stayed_;                 // who did not go, as was found then
+  std::map<Place, MonoTime> stayed_;                 // children that did not go: found then
   std::map<PeerRef, std::uint32_t> round_trips_us_;  // 0: asked for
   std::size_t measurements_ = 0;                     // begun in this round
   unsigned rounds_ = 0;                              // since there are too many

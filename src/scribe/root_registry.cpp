@@ -92,7 +92,9 @@ ReplicaSet RootRegistry::replicas_of(PeerRef root) const {
 
 void RootRegistry::touch_replicas(PeerRef root, MonoTime now) {
   for (auto& [id, record] : records_) {
-    if (!record.own && record.root == root) record.touched = now;
+    if (record.own || record.root != root) continue;
+    record.touched = now;
+    record.rootless = false;  // it was given up wrongly
   }
 }
 

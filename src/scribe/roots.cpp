@@ -256,15 +256,15 @@ void Roots::review() {
       } else {
         start_search(id);
       }
-    } else if (record.rootless && !keeps_replica_of(id)) {
+    } else if (record.rootless && !among_closest(id, core_.config.root_replicas)) {
       offer_again(record);
     }
   }
 }
 
-bool Roots::keeps_replica_of(const Id& id) const {
-  const wire::Peers holders = core_.pastry.closest(id, core_.config.root_replicas);
-  return std::ranges::find(holders, core_.self) != holders.end();
+bool Roots::among_closest(const Id& id, std::size_t count) const {
+  const wire::Peers closest = core_.pastry.closest(id, count);
+  return std::ranges::find(closest, core_.self) != closest.end();
 }
 
 void Roots::review_own(const Id& id, RootRecord& record) {
@@ -288,9 +288,7 @@ void Roots::review_own(const Id& id, RootRecord& record) {
 
 // Near enough for both to have known of a group.
 bool Roots::stood_beside(PeerRef peer) const {
-  const Id& id = core_.env.peers().id(peer);
-  const wire::Peers nearest = core_.pastry.closest(id, core_.config.root_replicas + 1);
-  return std::ranges::find(nearest, core_.self) != nearest.end();
+  return among_closest(core_.env.peers().id(peer), core_.config.root_replicas + 1);
 }
 
 void Roots::leaf_failed(PeerRef peer) {

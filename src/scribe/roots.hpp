@@ -159,7 +159,7 @@ class Roots {
   void access_changed(const Id& id, RootRecord& record);
   void offer(const RootRecord& record);
   void offer_again(RootRecord& record);
-  bool keeps_replica_of(const Id& id) const;
+  bool among_closest(const Id& id, std::size_t count) const;
   void offer(const wire::GroupState& state);
   void look_after_kept();
   bool is_kept(const Id& id, const RootRecord& record) const;

@@ -96,7 +96,6 @@ class Tree {
   // Leaves the tree if nothing keeps this node in it.
   void prune(const Id& id);
 
-  // Of a way that is not the usual one; empty if there is nobody else.
   void activated();
   void depart();
   void leave_all();  // whoever is still served
@@ -107,7 +106,7 @@ class Tree {
   }
 
  private:
-  PeerRef random_first_hop();
+  PeerRef random_first_hop();         // empty if there is nobody else
   void look_elsewhere(const Id& id);  // after a loop
   void look_for_room(Group& group, const Id& id);
   void send_join(const Id& id);

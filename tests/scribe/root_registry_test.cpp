@@ -91,6 +91,19 @@ TEST(RootRegistry, TouchedReplicasStay) {
   EXPECT_EQ(registry.expired(start + 6s, start).size(), 1u);
 }
 
+TEST(RootRegistry, ARootThatIsBackStillHasItsReplicas) {
+  RootRegistry registry(10, 1h);
+  const PeerRef root(1);
+  RootRecord& record = *registry.merge(state(1, 1), start);
+  record.root = root;
+  registry.root_gone(PeerRef(2));
+  EXPECT_FALSE(record.rootless);
+  registry.root_gone(root);
+  EXPECT_TRUE(record.rootless);
+  registry.touch_replicas(root, start + 5s);
+  EXPECT_FALSE(record.rootless);
+}
+
 TEST(RootRegistry, ReplicasThatNoRootConfirmsExpireButOwnStatesStay) {
   RootRegistry registry(10, 1h);
   registry.merge(state(1, 1), start);
