@@ -5,6 +5,12 @@
 
 namespace canopy::pastry {
 
+namespace {
+
+constexpr int return_timeouts = 4;  // after which silent leaves are not waited for any more
+
+}  // namespace
+
 void Leases::look_at_neighbors() {
   const PeerRef left = state_.leaves.left();
   const PeerRef right = state_.leaves.right() == left ? PeerRef() : state_.leaves.right();
@@ -45,7 +51,7 @@ bool Leases::fresh(const Neighbor& neighbor) const {
 bool Leases::held() {
   if (!state_.config.maintenance) return true;
   look_at_neighbors();
-  return valid(left_) && valid(right_);
+  return unheard_.empty() && valid(left_) && valid(right_);
 }
 
 // --- Being told ---
@@ -66,6 +72,7 @@ void Leases::met_newcomer(PeerRef peer) {
 }
 
 void Leases::answered(PeerRef peer, MonoTime sent) {
+  if (sent >= woke_at_) std::erase(unheard_, peer);
   Neighbor* neighbor = find(peer);
   if (neighbor == nullptr) return;
   const bool first = neighbor->since == MonoTime::min();
@@ -116,10 +123,33 @@ void Leases::answer(PeerRef peer, Neighbor* asked, std::uint32_t number) {
   state_.send(peer, heartbeat);
 }
 
-bool Leases::take_renewed() noexcept { return std::exchange(renewed_, false); }
+bool Leases::take_renewed() {
+  check_return();
+  return std::exchange(renewed_, false);
+}
 
-void Leases::start_over() {
+bool Leases::start_over() {
+  look_at_neighbors();
   for (Neighbor* neighbor : {&left_, &right_}) neighbor->number = 0;
+  if (valid(left_) && valid(right_)) return false;
+  woke_at_ = state_.now();
+  unheard_.clear();
+  for (const Leaf& leaf : state_.leaves.all()) unheard_.push_back(leaf.peer);
+  returns_ = !unheard_.empty();
+  return true;
+}
+
+MonoTime Leases::returned_by() const {
+  return woke_at_ + return_timeouts * state_.config.probe_timeout;
+}
+
+void Leases::check_return() {
+  if (!returns_) return;
+  std::erase_if(unheard_, [this](PeerRef peer) { return !state_.leaves.contains(peer); });
+  if (state_.now() >= returned_by()) unheard_.clear();
+  if (!unheard_.empty()) return;
+  returns_ = false;
+  renewed_ = true;
 }
 
 // --- Asking ---
@@ -163,7 +193,7 @@ void Leases::tick() {
 
 MonoTime Leases::deadline() {
   look_at_neighbors();
-  return std::min(due(left_), due(right_));
+  return std::min({due(left_), due(right_), returns_ ? returned_by() : never});
 }
 
 }  // namespace canopy::pastry

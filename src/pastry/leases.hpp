@@ -5,7 +5,9 @@
 // of a message that the neighbour has answered since; the neighbour counts from
 // when it heard from this node last, which is later. So whoever is given up
 // wrongly stops acting, or has been taken back, before anybody acts in its place;
-// a node whose process was stopped finds its leases run out and asks again first.
+// a node whose process was stopped finds its leases run out and asks again first. Its
+// neighbours may have been stopped with it, as when a host was: who acts for it then is
+// further away. So it hears from all its leaves first, who take it back by that.
 // Each node grants for as long as its own configuration says.
 // Against a partition leases do not help: each side evicts the other.
 //
@@ -19,6 +21,8 @@
 // disagree for half an interval compare their leaf sets.
 // A part of a node.
 #pragma once
+
+#include <vector>
 
 #include "pastry/node_state.hpp"
 #include "pastry/prober.hpp"
@@ -39,9 +43,10 @@ class Leases {
   // The peer, which has this node in its leaf set, has answered what was sent then.
   void answered(PeerRef peer, MonoTime sent);
   // Whether one that had run out was renewed since this was asked last.
-  bool take_renewed() noexcept;
-  // This process slept: nobody is to blame for silence.
-  void start_over();
+  bool take_renewed();
+  // This process slept: nobody is to blame for silence. Whether a lease has run out, and
+  // none is held until all leaves have answered or are lost, or it has waited long enough.
+  bool start_over();
 
   // Asks for what is due, and probes who has not answered.
   void tick();
@@ -61,6 +66,8 @@ class Leases {
   void look_at_neighbors();
   Neighbor* find(PeerRef peer) noexcept;
   bool valid(const Neighbor& neighbor) const;
+  void check_return();
+  MonoTime returned_by() const;
   Duration renewal(const Neighbor& neighbor) const;
   bool fresh(const Neighbor& neighbor) const;
   Duration age_allowed(const Neighbor& neighbor) const;
@@ -75,6 +82,10 @@ class Leases {
   Neighbor left_;
   Neighbor right_;  // none in a ring of two: the left one is both
   bool renewed_ = false;
+  // After a sleep: who has not answered yet of those asked then.
+  std::vector<PeerRef> unheard_;
+  bool returns_ = false;  // there were such, and what waits is not told yet
+  MonoTime woke_at_{};
 };
 
 }  // namespace canopy::pastry

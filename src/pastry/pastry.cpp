@@ -475,9 +475,9 @@ void Pastry::notice_stall() {
   prober_.start_over();
   acks_.start_over();
   if (!state_.active || !config.maintenance) return;
-  leases_.start_over();
+  const bool lapsed = leases_.start_over();
   application_.stalled();
-  if (slept > config.heartbeat_interval + config.probe_timeout) probe_all_leaves();
+  if (lapsed || slept > config.heartbeat_interval + config.probe_timeout) probe_all_leaves();
 }
 
 void Pastry::settle() {

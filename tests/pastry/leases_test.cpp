@@ -238,6 +238,44 @@ TEST_F(LeasesTest, AfterASleepItAsksAnewAndBlamesNobody) {
   EXPECT_EQ(heartbeats(), 5U);
 }
 
+// Its neighbours may have slept as well: whoever acts for them all is further away.
+TEST_F(LeasesTest, AfterASleepInWhichTheyRanOutAllLeavesAreHeardFrom) {
+  const PeerRef far = leaf("60");
+  const PeerRef lost = leaf("a0");
+  grant_both();
+  env.time += 5s;
+  EXPECT_TRUE(leases.start_over());
+  leases.answered(far, env.time - 1ms);
+  for (const PeerRef peer : {left, right}) leases.answered(peer, env.time);
+  state.leaves.remove(lost);
+  leases.take_renewed();
+  EXPECT_FALSE(leases.held()) << "what the far one has answered is from before";
+  leases.answered(far, env.time);
+  EXPECT_TRUE(leases.take_renewed());
+  EXPECT_TRUE(leases.held());
+}
+
+TEST_F(LeasesTest, ALeafThatStaysSilentAfterASleepIsNotWaitedForForEver) {
+  leaf("60");
+  grant_both();
+  env.time += 5s;
+  EXPECT_TRUE(leases.start_over());
+  for (const PeerRef peer : {left, right}) leases.answered(peer, env.time);
+  const MonoTime until = leases.deadline();
+  EXPECT_LE(until, env.time + 5s);
+  pass(4 * config.probe_timeout);
+  for (const PeerRef peer : {left, right}) leases.answered(peer, env.time);
+  EXPECT_TRUE(leases.take_renewed());
+  EXPECT_TRUE(leases.held());
+}
+
+TEST_F(LeasesTest, AShortSleepLeavesThemAsTheyAre) {
+  grant_both();
+  env.time += 1s;
+  EXPECT_FALSE(leases.start_over());
+  EXPECT_TRUE(leases.held());
+}
+
 TEST(Leases, AloneNeedsNone) {
   Part part;
   Prober prober{part.state};
