@@ -39,6 +39,26 @@ bool Departed::renew(PeerRef peer, const PeerTable& peers) {
   return true;
 }
 
+void Departed::named(PeerRef neighbor, std::span<const PeerRef> living) {
+  for (Entry& entry : peers_) {
+    if (!entry.said_goodbye && std::ranges::find(living, entry.peer) != living.end()) {
+      entry.vouched_by = neighbor;
+    } else if (entry.vouched_by == neighbor) {
+      entry.vouched_by = {};
+    }
+  }
+}
+
+std::vector<PeerRef> Departed::take_vouched_for(PeerRef neighbor) {
+  std::vector<PeerRef> found;
+  for (Entry& entry : peers_) {
+    if (entry.vouched_by != neighbor) continue;
+    entry.vouched_by = {};
+    found.push_back(entry.peer);
+  }
+  return found;
+}
+
 bool Departed::contains(PeerRef peer) const noexcept {
   return std::ranges::any_of(peers_, [peer](const Entry& entry) { return entry.peer == peer; });
 }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "base/peer.hpp"
@@ -32,6 +33,12 @@ class Departed {
   // one's place, out of quarantine. Whether it has.
   bool renew(PeerRef peer, const PeerTable& peers);
 
+  // A neighbour names those beyond it that live, as far as it knows: it vouches for these, and
+  // no longer for others.
+  void named(PeerRef neighbor, std::span<const PeerRef> living);
+  // Those for whom a neighbour vouches that is gone itself now; nobody does any more.
+  std::vector<PeerRef> take_vouched_for(PeerRef neighbor);
+
   bool contains(PeerRef peer) const noexcept;
   // Is in, and did not say goodbye.
   bool fell_silent(PeerRef peer) const noexcept;
@@ -49,7 +56,8 @@ class Departed {
     PeerRef peer;
     bool said_goodbye;
     MonoTime since;
-    bool met = false;  // alive, but not heard from
+    bool met = false;      // alive, but not heard from
+    PeerRef vouched_by{};  // only compared
   };
 
   bool in_quarantine(const Entry& entry, MonoTime now) const noexcept {

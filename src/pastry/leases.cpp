@@ -16,11 +16,11 @@ void Leases::look_at_neighbors() {
   const PeerRef right = state_.leaves.right() == left ? PeerRef() : state_.leaves.right();
   if (left_.peer == left && right_.peer == right) return;
   const Neighbor before[] = {left_, right_};
-  const auto taken_over = [&before](PeerRef peer) {
+  const auto taken_over = [this, &before](PeerRef peer) {
     for (const Neighbor& known : before) {
       if (peer && known.peer == peer) return known;
     }
-    return Neighbor{.peer = peer};
+    return Neighbor{.peer = peer, .met = state_.now()};
   };
   left_ = taken_over(left);
   right_ = taken_over(right);
@@ -52,6 +52,11 @@ bool Leases::held() {
   if (!state_.config.maintenance) return true;
   look_at_neighbors();
   return unheard_.empty() && valid(left_) && valid(right_);
+}
+
+bool Leases::neighbor_since(PeerRef peer, MonoTime then) {
+  const Neighbor* neighbor = find(peer);
+  return neighbor != nullptr && neighbor->met <= then;
 }
 
 // --- Being told ---

@@ -35,6 +35,9 @@ class Leases {
 
   // Whether this node may act as root: both neighbours' leases are valid, or it is alone.
   bool held();
+  // Whether the peer has been a neighbour since then: if so, it has had this side's leases
+  // from this node, else from whoever was between them.
+  bool neighbor_since(PeerRef peer, MonoTime then);
 
   // --- What is told of ---
   // A newcomer that is not active yet: it acts for nobody for now.
@@ -55,6 +58,7 @@ class Leases {
  private:
   struct Neighbor {
     PeerRef peer;
+    MonoTime met{};            // when it became one
     std::uint32_t number = 0;  // of the heartbeat that awaits its echo, or 0
     MonoTime sent{};           // when that one was
     // The lease; none yet.

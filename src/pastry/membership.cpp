@@ -1,6 +1,7 @@
 // Who belongs to the ring, as one node sees it: its own activation, the help it
 // gives to joiners, and how peers enter and leave its sets.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -216,20 +217,20 @@ void Pastry::drop(PeerRef peer, Loss loss) {
   const Id id = state_.id(peer);
   const bool was_full = state_.leaves.full();
   const bool was_watched = state_.leaves.right() == peer;
-  const bool was_neighbor = was_watched || state_.leaves.left() == peer;
   const auto silence = state_.proximity.silence(peer, state_.now());
+  const bool had_leases = silence && leases_.neighbor_since(peer, state_.now() - *silence);
   const bool known_gone = state_.departed.contains(peer);
   const bool was_leaf = state_.leaves.remove(peer);
   if (loss != Loss::failed) {
     takeovers_.remove(id);
   } else if (!known_gone && (was_leaf || !state_.active)) {
     // Who was but a candidate holds no lease of this node's, and of those that were between
-    // them only leases that are waited for with those. Who was no neighbour has its leases from
-    // others, which may have granted the last until it fell silent: that is, before this node's
-    // probes, which it left unanswered, so many at least.
+    // them only leases that are waited for with those. Who was no neighbour yet when it fell
+    // silent has its leases from others, which may have granted the last until then: that is,
+    // before this node's probes, which it left unanswered, so many at least.
     const unsigned probes = std::min(state_.config.probe_retries + 1, Prober::sure_tries);
     const Duration probed = state_.config.probe_timeout * probes;
-    await_lease(peer, was_neighbor ? silence.value_or(probed) : probed);
+    await_lease(peer, had_leases ? *silence : probed);
   }
   state_.met_beyond_leaves = false;
   const bool was_entry = state_.table.remove(peer, id);
@@ -240,6 +241,7 @@ void Pastry::drop(PeerRef peer, Loss loss) {
   state_.departed.add(peer, loss != Loss::failed && loss != Loss::forgotten, state_.now());
   if (was_leaf) leaf_set_changed_ = true;
   if (loss == Loss::failed && (was_leaf || was_entry)) state_.tuning.failed(state_.now());
+  if (loss == Loss::failed) ask_vouched_for(peer);
 
   if (state_.config.maintenance && state_.active && loss != Loss::replaced) {
     if (was_leaf) maintenance_.leaf_lost();
@@ -261,6 +263,25 @@ void Pastry::await_lease(PeerRef lost, Duration silence) {
   if (!config.maintenance || !state_.leaves.would_take(id)) return;
   const MonoTime until = state_.now() - silence + config.lease + config.lease / lease_margin;
   takeovers_.add(id, until, state_.active);
+}
+
+// While a neighbour lives that takes for alive whom this node has given up, the two have it
+// between them. When it is gone, such a one may be the next.
+void Pastry::note_vouched_for(PeerRef neighbor, const wire::Peers& its_leaves) {
+  const bool right = neighbor == state_.leaves.right();
+  if (!right && neighbor != state_.leaves.left()) return;
+  wire::Peers beyond;
+  std::ranges::copy_if(its_leaves, std::back_inserter(beyond), [&](PeerRef leaf) {
+    return on_larger_side(state_.id(neighbor), state_.id(leaf)) == right;
+  });
+  state_.departed.named(neighbor, beyond);
+}
+
+void Pastry::ask_vouched_for(PeerRef lost_neighbor) {
+  for (const PeerRef peer : state_.departed.take_vouched_for(lost_neighbor)) {
+    await_lease(peer, Duration::zero());
+    prober_.probe(peer, goal::leaves);
+  }
 }
 
 // Asks the live extreme of the side that lost a leaf for its leaf set. Who

@@ -185,6 +185,8 @@ class Pastry {
   void on_measured(PeerRef peer, Duration round_trip);
   void drop(PeerRef peer, Loss loss);
   void await_lease(PeerRef lost, Duration silence);
+  void note_vouched_for(PeerRef neighbor, const wire::Peers& its_leaves);
+  void ask_vouched_for(PeerRef lost_neighbor);
   void repair_leaf_set(const Id& lost, bool was_full, bool was_watched);
   void consider_known();
   void compare_with(PeerRef peer, const wire::Peers& its_leaves);

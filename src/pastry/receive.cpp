@@ -235,6 +235,7 @@ void Pastry::on_leaf_probe(PeerRef from, const wire::LeafProbe& probe) {
     // A newcomer may be active before it has found out by itself.
     if (!state_.active) await_lease(failed, Duration::zero());
   }
+  note_vouched_for(from, probe.leaves);
   consider_leaves(probe.leaves);
   if (!probe.reply) {
     state_.relays.answer(from, state_.leaf_probe(probe.nonce, true));

@@ -48,6 +48,21 @@ TEST(Departed, WhoIsTriedAgainIsNotForgottenMeanwhile) {
   EXPECT_FALSE(departed.in_quarantine(PeerRef(1), departure + 12s)) << "it fell silent before";
 }
 
+TEST(Departed, ANeighbourVouchesForWhomItNamesUntilItNamesThemNoLonger) {
+  Departed departed(4, 10s, 1h);
+  const PeerRef neighbor(7);
+  const PeerRef other(8);
+  for (std::uint32_t i = 1; i < 4; ++i) departed.add(PeerRef(i), i == 3, departure);
+  departed.named(neighbor, std::vector{PeerRef(1), PeerRef(2), PeerRef(3)});
+  departed.named(other, {});
+  departed.named(neighbor, std::vector{PeerRef(2), PeerRef(3)});
+  EXPECT_TRUE(departed.take_vouched_for(other).empty());
+  EXPECT_EQ(departed.take_vouched_for(neighbor), std::vector{PeerRef(2)})
+      << "who said goodbye is gone whatever others know";
+  EXPECT_TRUE(departed.take_vouched_for(neighbor).empty());
+  EXPECT_TRUE(departed.in_quarantine(PeerRef(2), departure)) << "hearsay is not listened to";
+}
+
 TEST(Departed, WhoIsHeardFromIsForgotten) {
   Departed departed(4, 10s, 1h);
   departed.add(PeerRef(1), false, departure);

@@ -209,6 +209,20 @@ TEST_F(LeasesTest, ANewNeighbourHasToGrantOne) {
   EXPECT_FALSE(leases.held()) << "the one before is new again";
 }
 
+TEST_F(LeasesTest, WhoHadAnotherInBetweenHadItsLeasesFromThatOne) {
+  grant_both();
+  const MonoTime then = env.time;
+  env.time += 1s;
+  EXPECT_TRUE(leases.neighbor_since(left, then));
+  const PeerRef between = leaf("78");
+  EXPECT_FALSE(leases.neighbor_since(left, then));
+  EXPECT_FALSE(leases.neighbor_since(between, then));
+  env.time += 1s;
+  state.leaves.remove(between);
+  EXPECT_FALSE(leases.neighbor_since(left, then));
+  EXPECT_TRUE(leases.neighbor_since(left, env.time));
+}
+
 TEST_F(LeasesTest, ANewcomerActsForNobodyYet) {
   grant_both();
   leases.met_newcomer(leaf("78"));

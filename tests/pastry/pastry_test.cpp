@@ -9,6 +9,8 @@
 namespace canopy::pastry::test {
 namespace {
 
+using namespace std::chrono_literals;
+
 wire::RoutedBody body(std::uint8_t kind = 200) { return wire::OpaqueBody{kind, {}, {}}; }
 
 std::size_t deliveries(TestNetwork& network) {
@@ -337,6 +339,42 @@ TEST(Pastry, PeersEvictedByACutBetweenThemMeetAgain) {
   network.censor = nullptr;
   EXPECT_TRUE(
       network.run_until([&] { return network.leaf_sets_exact(); }, std::chrono::minutes(3)));
+}
+
+// Two that have one between them lose sight of each other, and then that one hangs.
+TEST(Pastry, WhoWasGivenUpIsAskedAgainBeforeItsPlaceIsTaken) {
+  TestNetwork network{Config{}, 10};
+  network.grow(20);
+  network.run_for(2s);
+  const auto ring = network.ring();
+  const auto id = [&](std::size_t index) {
+    return network.peers().id(ring[index]->pastry->self());
+  };
+  std::size_t at = 3;  // where the next beyond is farther than the one this side
+  while (!closer_to(id(at - 2), id(at), id(at - 3))) ++at;
+  Pastry& one = *ring[at]->pastry;
+  Pastry& other = *ring[at - 2]->pastry;
+  network.censor = [&](PeerRef from, PeerRef to, const wire::Message& message) {
+    const bool relayed = std::holds_alternative<wire::Relay>(message);
+    const std::set<PeerRef> pair{one.self(), other.self()};
+    return relayed || (pair.contains(from) && pair.contains(to));
+  };
+  one.suspect(other.self());
+  other.suspect(one.self());
+  const auto apart = [&] {
+    return !one.leaf_set().contains(other.self()) && !other.leaf_set().contains(one.self());
+  };
+  ASSERT_TRUE(network.run_until(apart, 10s));
+  network.run_for(2s);
+  ASSERT_TRUE(apart());
+  network.censor = nullptr;
+  network.hang(*ring[at - 1]);
+  const auto acts = [&](Pastry& node) {
+    return node.is_root(id(at - 2)) && node.may_act(id(at - 2));
+  };
+  const MonoTime end = network.now() + 20s;
+  while (network.now() < end && network.step()) ASSERT_FALSE(acts(one) && acts(other));
+  EXPECT_FALSE(apart());
 }
 
 TEST(Pastry, APeerThatShouldBeALeafBecomesOneByWhateverItSays) {
