@@ -29,16 +29,15 @@ wire::Multicast multicast_of(const wire::LastReply& reply) {
 }
 
 // Stamps of a group tell which message is later only as long as it keeps its mode.
-// Epochs of an order are larger than any reign (sequencer.hpp).
 bool of_its_mode(const Group& group, const wire::Position& stamp) {
-  return !stamp || (group.order != nullptr) == (stamp.epoch >> 32 != 0);
+  return !stamp || (group.order != nullptr) == of_an_order(stamp);
 }
 
 // What may be from before this root's reign, or of what it has sent itself.
 bool possible(const Group& group, const RootRecord* record, const wire::Position& stamp) {
   if (!record || !record->own) return false;
   if (stamp.epoch != record->state.epoch) return stamp.epoch < record->state.epoch;
-  if (!group.order) return stamp.sequence <= group.multicasts;
+  if (!group.order) return (stamp.sequence & ~best_effort_stamp) <= group.multicasts;
   return group.order->sequencer && stamp <= group.order->sequencer->last();
 }
 

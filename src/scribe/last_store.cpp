@@ -41,7 +41,7 @@ wire::LastReply reply_of(const wire::Multicast& message) {
   if (message.epoch != 0) {
     reply.stamp = {message.epoch, message.sequence};
   } else if (message.reign != 0) {
-    reply.stamp = {message.reign, count_of(message.sequence)};
+    reply.stamp = {message.reign, count_of(message.sequence) | best_effort_stamp};
   }
   reply.body = message.body;
   return reply;
@@ -97,7 +97,7 @@ void LastStore::passed(const wire::Multicast& message, const Config& config, Mon
   State& all = state();
   const auto kept = all.entry(message.group);
   const bool overtaken = reply.stamp && reply.stamp < kept->message.stamp &&
-                         (reply.epoch == 0) == (kept->message.epoch == 0) &&
+                         of_an_order(reply.stamp) == of_an_order(kept->message.stamp) &&
                          now < kept->came + overtaking_intervals * config.heartbeat_interval;
   if (overtaken) return;
   all.put(kept, std::move(reply));

@@ -6,6 +6,7 @@
 // into. Takes no memory before the first message. No I/O. Not thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -15,6 +16,14 @@
 #include "wire/scribe_messages.hpp"
 
 namespace canopy::scribe {
+
+// In the sequence of a best-effort message's stamp. (Its epoch does not tell the mode: that of
+// a group that is created anew goes on from the ones before.)
+inline constexpr std::uint64_t best_effort_stamp = std::uint64_t{1} << 63;
+
+inline bool of_an_order(const wire::Position& stamp) noexcept {
+  return (stamp.sequence & best_effort_stamp) == 0;
+}
 
 class LastStore {
  public:

@@ -51,8 +51,8 @@ GroupOrder& Ordering::ensure(Group& group, const Id& id) {
   return order;
 }
 
-// The root says that the group is not ordered (any more).
 void Ordering::drop(Group& group, const Id& id) {
+  if (!group.order) return;
   GroupOrder& order = *group.order;
   const wire::Position last = std::max(order.stream.position(), order.former);
   if (last && group.member) {
@@ -110,10 +110,7 @@ void Ordering::child_removed(Group& group, PeerRef child) {
 }
 
 void Ordering::attached(Group& group, const Id& id, const wire::Position& position) {
-  if (!position) {
-    if (group.order) drop(group, id);
-    return;
-  }
+  if (!position) return drop(group, id);
   GroupOrder& order = ensure(group, id);
   if (order.stream.started()) {
     // The parent knows from the JOIN what is missing, and sends it unasked.

@@ -70,6 +70,9 @@ class Ordering {
   wire::Position last_position(const Id& id) const;
   void handed_over(Group& group, PeerRef to);
 
+  // The group is not ordered any more.
+  void drop(Group& group, const Id& id);
+
   // --- At the root ---
   static bool serves(const Group& group);
   void serve(Group& group, const Id& id, const wire::Publish& publish);
@@ -80,7 +83,6 @@ class Ordering {
  private:
   GroupOrder& ensure(Group& group, const Id& id);
   void tell_highest(const Group& group, const Id& id, const wire::Position& known);
-  void drop(Group& group, const Id& id);
   PeerRef upstream(const Group& group, const Id& id) const;
   Duration patience(const Group& group) const;
   bool acceptable(const Group& group, const Id& id, PeerRef from) const;

@@ -74,9 +74,20 @@ void Roots::report_other_order(const wire::GroupState& theirs) {
                           text(theirs.closed) + ", and members have had one of these");
 }
 
+// A group whose state was lost was founded anew by a JOIN, in another mode than it has.
+void Roots::take_mode(const Id& id, RootRecord& record) {
+  if (record.state.mode != wire::GroupMode::ordered) ordering_.drop(*core_.find(id), id);
+  renew_epoch(id);
+}
+
 bool Roots::keep_replica(PeerRef from, const wire::GroupState& state) {
+  const RootRecord* known = registry_.find(state.group);
+  const auto mode = known && known->own ? known->state.mode : state.mode;
   if (!keep(state)) return false;
   RootRecord& record = *registry_.find(state.group);
+  const Group* group = core_.find(state.group);
+  const bool serves = record.own && group && group->standing() == Standing::root;
+  if (serves && known && record.state.mode != mode) take_mode(state.group, record);
   record.root = from;
   record.rootless = false;
   // It may be stricter than the root knows, or deleted.

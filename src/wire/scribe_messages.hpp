@@ -426,7 +426,7 @@ struct LastRequest {
 struct LastReply {
   Id group = {};
   // Later messages have larger ones: the position in an ordered group, else the
-  // root's reign and its count of messages. None if that is not known.
+  // root's reign and its count of messages, with the top bit set. None if that is not known.
   Position stamp = {};
   bool found = false;
   bool hint = false;

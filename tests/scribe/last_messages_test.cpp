@@ -6,6 +6,7 @@
 
 #include <canopy/error.hpp>
 
+#include "scribe/last_store.hpp"
 #include "scribe/tree_test.hpp"
 
 namespace canopy::scribe::test {
@@ -24,8 +25,7 @@ class LastMessagesTest : public TreeTest {
     reply.group = group;
     reply.found = true;
     reply.stamp = stamp;
-    const bool ordered = stamp.epoch >> 32 != 0;
-    (ordered ? reply.epoch : reply.reign) = stamp.epoch;
+    (of_an_order(stamp) ? reply.epoch : reply.reign) = stamp.epoch;
     reply.sequence = stamp.sequence;
     reply.body = Buffer::copy_of("forged");
     return reply;
@@ -130,6 +130,18 @@ TEST_P(LastMessagesTest, AnOrderedGroupHasOne) {
   EXPECT_EQ(last_at(newcomer()), "new");
 }
 
+// Its epochs go on from those of the order before.
+TEST_P(LastMessagesTest, AGroupThatIsCreatedAnewInAnotherModeHasOne) {
+  net.build(40);
+  for (Box* box : net.live()) refs.push_back(box->ref);
+  ASSERT_FALSE(net.create(refs[0], prices, wire::GroupMode::ordered));
+  ASSERT_FALSE(net.publish(refs[0], prices, "of the order").error);
+  ASSERT_FALSE(net.remove(refs[0], prices));
+  ASSERT_FALSE(net.create(refs[0], prices));
+  ASSERT_FALSE(net.publish(refs[0], prices, "of no order").error);
+  for (const PeerRef ref : refs) EXPECT_EQ(last_at(ref), "of no order");
+}
+
 // --- Peers that lie ---
 
 TEST_P(LastMessagesTest, AChildPutsNoMessageAheadOfTheRoots) {
@@ -140,7 +152,8 @@ TEST_P(LastMessagesTest, AChildPutsNoMessageAheadOfTheRoots) {
   for (const PeerRef ref : {root(), net.forwarders(group).front()}) {
     const PeerRef child = net[ref].scribe().view(group)->children.front();
     for (const wire::Position& stamp :
-         {wire::Position{~std::uint64_t{0} >> 32, 1}, wire::Position{news.epoch + 1, 1},
+         {wire::Position{~std::uint64_t{0} >> 32, best_effort_stamp | 1},
+          wire::Position{news.epoch + 1, best_effort_stamp | 1},
           wire::Position{news.epoch, news.sequence + 1}}) {
       net[ref].peer->receive(child, forged(stamp));
       net[ref].peer->receive(child, wire::GroupJoin{group,

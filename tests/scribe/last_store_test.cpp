@@ -13,6 +13,7 @@ namespace {
 class LastStoreTest : public testing::Test {
  protected:
   static Id group(int number) { return Id::hash_of("group-" + std::to_string(number)); }
+  static wire::Position stamp(std::uint64_t count) { return {1, best_effort_stamp | count}; }
   static wire::Multicast message(std::uint64_t reign, std::uint64_t count,
                                  const std::string& text = "news", int in = 0) {
     wire::Multicast made;
@@ -70,10 +71,10 @@ TEST_F(LastStoreTest, OfARootThatDoesNotSayTheNextIsTheLatest) {
 
 TEST_F(LastStoreTest, WhatIsKnownToBeOvertakenIsNotFound) {
   pass(message(1, 1), now);
-  EXPECT_FALSE(store.heard_of(group(0), {1, 1}));
-  EXPECT_TRUE(store.heard_of(group(0), {1, 2}));
+  EXPECT_FALSE(store.heard_of(group(0), stamp(1)));
+  EXPECT_TRUE(store.heard_of(group(0), stamp(2)));
   EXPECT_FALSE(store.find(group(0)));
-  EXPECT_EQ(store.newest(group(0)), (wire::Position{1, 2}));
+  EXPECT_EQ(store.newest(group(0)), stamp(2));
   store.disbelieve(group(0));
   EXPECT_TRUE(store.find(group(0)));
 }
@@ -86,7 +87,7 @@ TEST_F(LastStoreTest, OfOthersOnlyALaterOneIsWanted) {
   pass(message(1, 1, "old"), now);
   EXPECT_FALSE(store.wants(old));
   EXPECT_TRUE(store.wants(*other.find(group(0))));
-  store.heard_of(group(0), {1, 3});
+  store.heard_of(group(0), stamp(3));
   EXPECT_FALSE(store.wants(*other.find(group(0))));
 }
 
