@@ -225,9 +225,9 @@ void FuzzRunner::settle() {
   if (findings.empty()) {
     run_until(std::max(plan_.end, simulation_->now()));
     findings = judge();
-    // A child may be on its way to another parent just now; word of it has a way as well.
-    const int patience = plan_.hard ? 15 : 1;
-    for (int times = 0; times < patience && !findings.empty(); ++times) {
+    // A child may be on its way to another parent just now, and others after it; word of
+    // each has a way as well, and a root waits some intervals with what it shows.
+    for (int times = 0; times < 15 && !findings.empty(); ++times) {
       run_until(simulation_->now() + 2s);
       findings = judge();
     }
