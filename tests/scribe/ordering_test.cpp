@@ -659,30 +659,6 @@ TEST_P(OrderingTest, WhatNobodyHasAnyMoreIsToldWithItsRange) {
   EXPECT_EQ(box.delivered.back().text, std::to_string(published - 1));
 }
 
-TEST_P(OrderingTest, AGroupHasOneMode) {
-  net.build(20);
-  const PeerRef ref = net.live().front()->ref;
-  ASSERT_FALSE(net.create(ref, prices, wire::GroupMode::ordered));
-  EXPECT_FALSE(net.create(ref, prices, wire::GroupMode::ordered));
-  EXPECT_EQ(net.create(ref, prices, wire::GroupMode::best_effort), errc::mode_conflict);
-  EXPECT_EQ(net.create(ref, {"logs", "ann"}, wire::GroupMode::durable), errc::unsupported);
-}
-
-// It was founded anew by who joined, and then one turns up who knows it from before.
-TEST_P(OrderingTest, AGroupThatTurnsOutToBeOrderedIsServedInOrder) {
-  grow(30, wire::GroupMode::best_effort);
-  wire::GroupState state{group, prices, wire::GroupMode::ordered, 7, 3, true};
-  net[root()].peer->receive(refs[1] == root() ? refs[2] : refs[1],
-                            wire::RootStates{77, false, {state}});
-  net.run_for(1s);
-  publish_for(200ms, outsider());
-  net.run_for(5s);
-  for (const PeerRef ref : joined) {
-    ASSERT_EQ(net[ref].delivered.size(), published);
-    EXPECT_NE(net[ref].delivered.front().position.epoch, 0u);
-  }
-}
-
 TEST_P(OrderingTest, AGroupThatEverybodyHasForgottenButItsMembersStaysOrdered) {
   grow(30);
   publish_for(100ms, refs[0]);
