@@ -5,9 +5,9 @@
 // because of hearsay. After that it may, and the peers that fell silent without
 // a goodbye are tried again now and then for as long as they are remembered.
 // Ring merge starts from here: both halves of a split ring hold the other half in
-// these memories. Bounded: the oldest are forgotten first, but for
-// the one picked last.
-// A plain value, not thread-safe.
+// these memories. And whoever was given up wrongly is found again here, as long as a
+// neighbour knows better, before this node acts in its place. Bounded: the oldest are forgotten
+// first, but for the one picked last. A plain value, not thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -14,6 +14,7 @@ namespace {
 constexpr unsigned ask_tries_max = 2;
 constexpr unsigned request_sends_max = 3;  // before the first hop is given up
 constexpr unsigned requests_max = 4;       // JOINs before another contact is tried
+constexpr unsigned deferrals_max = 8;      // likewise
 constexpr unsigned doublings_max = 3;
 constexpr std::size_t contacts_max = 64;
 constexpr std::size_t probes_at_once_max = 32;
@@ -71,7 +72,7 @@ void Joiner::begin_attempt() {
   candidates_.clear();
   request_nonces_.clear();
   stage_ = Stage::leaf_set;
-  tries_ = 0;
+  tries_ = deferrals_ = 0;
   ask();
 }
 
@@ -248,7 +249,7 @@ bool Joiner::on_deferred(PeerRef from, const wire::JoinDeferred& deferred) {
     rest(span, Step::asking);
   } else {
     request_nonces_.clear();
-    rest(span, Step::requesting);
+    rest(span, ++deferrals_ < deferrals_max ? Step::requesting : Step::asking);
   }
   return true;
 }

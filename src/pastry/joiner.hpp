@@ -10,7 +10,8 @@
 //    backoff and jitter under a new nonce until a JoinReply comes.
 // 3. Probes of all leaves named by the reply: the owner does that, and tells
 //    fail() if nobody of them lives.
-// Contacts that are silent, unreachable or not members yet are passed over.
+// Contacts that are silent, unreachable or not members yet are passed over; so is the nearest
+// peer if it puts the JOIN off again and again, as it may have started anew itself.
 // A part of a node; lives until the node is active.
 #pragma once
 
@@ -119,6 +120,7 @@ class Joiner {
 
   std::vector<std::uint32_t> request_nonces_;  // of this attempt, the last one current
   bool acked_ = false;
+  unsigned deferrals_ = 0;  // of the JOIN, in this attempt
   PeerRef helper_;
   std::uint32_t helper_nonce_ = 0;
   wire::Peers candidates_;

@@ -18,11 +18,11 @@ bool nearer(const Id& key, const Id& a, const Id& b) noexcept {
   return closer_to(key, a, b);
 }
 
+}  // namespace
+
 bool on_larger_half(const Id& self, const Id& id) noexcept {
   return (id - self).high64() >> 63 == 0;
 }
-
-}  // namespace
 
 LeafSet::LeafSet(const Id& self, unsigned size) : self_(self), capacity_(size) {
   CANOPY_ASSERT(size >= 2 && size % 2 == 0);

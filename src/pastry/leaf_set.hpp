@@ -29,6 +29,9 @@ struct Except {
   bool covers(const Leaf& peer, const Id& target) const noexcept;
 };
 
+// By half rings: whether the id is clockwise from the node.
+bool on_larger_half(const Id& self, const Id& id) noexcept;
+
 class LeafSet {
  public:
   // `size` is |L|, even and at least 2. The node itself is never a leaf.

@@ -77,11 +77,17 @@ void Leases::met_newcomer(PeerRef peer) {
 }
 
 void Leases::answered(PeerRef peer, MonoTime sent) {
-  if (sent >= woke_at_) std::erase(unheard_, peer);
   Neighbor* neighbor = find(peer);
   if (neighbor == nullptr) return;
   const bool first = neighbor->since == MonoTime::min();
   renew(*neighbor, sent, first ? state_.config.lease : neighbor->until - neighbor->since);
+}
+
+// Nonces are counted, and begin anew after the largest.
+void Leases::told_leaves(PeerRef peer, std::uint32_t nonce) {
+  if (unheard_.empty() || static_cast<std::int32_t>(nonce - nonce_awake_) < 0) return;
+  std::erase(unheard_, peer);
+  renewed_ |= unheard_.empty();
 }
 
 // Whoever is not in the leaf set is granted nothing.
@@ -136,11 +142,11 @@ bool Leases::take_renewed() {
 bool Leases::start_over() {
   look_at_neighbors();
   for (Neighbor* neighbor : {&left_, &right_}) neighbor->number = 0;
-  if (valid(left_) && valid(right_)) return false;
+  if (unheard_.empty() && valid(left_) && valid(right_)) return false;
   woke_at_ = state_.now();
+  nonce_awake_ = state_.next_nonce();
   unheard_.clear();
   for (const Leaf& leaf : state_.leaves.all()) unheard_.push_back(leaf.peer);
-  returns_ = !unheard_.empty();
   return true;
 }
 
@@ -149,12 +155,10 @@ MonoTime Leases::returned_by() const {
 }
 
 void Leases::check_return() {
-  if (!returns_) return;
+  if (unheard_.empty()) return;
   std::erase_if(unheard_, [this](PeerRef peer) { return !state_.leaves.contains(peer); });
   if (state_.now() >= returned_by()) unheard_.clear();
-  if (!unheard_.empty()) return;
-  returns_ = false;
-  renewed_ = true;
+  renewed_ |= unheard_.empty();
 }
 
 // --- Asking ---
@@ -198,7 +202,7 @@ void Leases::tick() {
 
 MonoTime Leases::deadline() {
   look_at_neighbors();
-  return std::min({due(left_), due(right_), returns_ ? returned_by() : never});
+  return std::min({due(left_), due(right_), unheard_.empty() ? never : returned_by()});
 }
 
 }  // namespace canopy::pastry

@@ -45,10 +45,12 @@ class Leases {
   void on_heartbeat(PeerRef from, const wire::Heartbeat& heartbeat);
   // The peer, which has this node in its leaf set, has answered what was sent then.
   void answered(PeerRef peer, MonoTime sent);
+  // So it has a probe with this nonce, whenever and whichever way that went.
+  void told_leaves(PeerRef peer, std::uint32_t nonce);
   // Whether one that had run out was renewed since this was asked last.
   bool take_renewed();
   // This process slept: nobody is to blame for silence. Whether a lease has run out, and
-  // none is held until all leaves have answered or are lost, or it has waited long enough.
+  // none is held until all leaves have told theirs or are lost, or it has waited long enough.
   bool start_over();
 
   // Asks for what is due, and probes who has not answered.
@@ -88,8 +90,8 @@ class Leases {
   bool renewed_ = false;
   // After a sleep: who has not answered yet of those asked then.
   std::vector<PeerRef> unheard_;
-  bool returns_ = false;  // there were such, and what waits is not told yet
   MonoTime woke_at_{};
+  std::uint32_t nonce_awake_ = 0;  // the first one since
 };
 
 }  // namespace canopy::pastry

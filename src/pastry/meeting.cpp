@@ -1,5 +1,7 @@
 #include "pastry/meeting.hpp"
 
+#include <algorithm>
+
 namespace canopy::pastry {
 
 namespace {
@@ -19,6 +21,8 @@ void Meeting::start(PeerRef from) {
 
 void Meeting::clear() noexcept {
   near_ = {};
+  way_ = {};
+  silent_ = {};
   nonce_ = 0;
   deadline_ = never;
 }
@@ -47,6 +51,7 @@ PeerRef Meeting::closest_of(const wire::Peers& peers) const {
   PeerRef closest = near_;
   for (const PeerRef peer : peers) {
     if (state_.is_self(peer) || state_.departed.in_quarantine(peer, state_.now())) continue;
+    if (std::ranges::find(silent_, peer) != silent_.end()) continue;
     if (closer_to(state_.self_id, state_.id(peer), state_.id(closest))) closest = peer;
   }
   return closest;
@@ -57,6 +62,7 @@ bool Meeting::on_state_reply(PeerRef from, const wire::StateReply& reply) {
   tries_ = 0;
   const PeerRef closest = closest_of(reply.peers);
   if (closest != near_) {
+    way_.push_back(near_);
     near_ = closest;
     go_on();
   } else if (by_rows_) {
@@ -72,11 +78,22 @@ bool Meeting::on_state_reply(PeerRef from, const wire::StateReply& reply) {
 void Meeting::tick() {
   if (deadline_ > state_.now()) return;
   if (tries_ < question_tries_max) return go_on();
-  clear();
+  step_back();
+}
+
+void Meeting::step_back() {
+  silent_.push_back(near_);
+  if (way_.empty()) return clear();
+  near_ = way_.back();
+  way_.pop_back();
+  tries_ = 0;
+  go_on();
 }
 
 void Meeting::collect_peers(std::vector<PeerRef>& in_use) const {
   if (near_) in_use.push_back(near_);
+  in_use.insert(in_use.end(), way_.begin(), way_.end());
+  in_use.insert(in_use.end(), silent_.begin(), silent_.end());
 }
 
 }  // namespace canopy::pastry

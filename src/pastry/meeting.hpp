@@ -6,7 +6,8 @@
 // is how rings of one cluster that were parted, or never met, become one. If it is
 // this node's own ring, the walk ends at a leaf and nothing happens. Routing would not
 // do for that: where tables have entries of both rings already, it leads back here.
-// One walk at a time. A part of a node.
+// One walk at a time. Who stays silent is no dead end: whoever named that one is asked for
+// others. A part of a node.
 #pragma once
 
 #include <cstdint>
@@ -32,11 +33,14 @@ class Meeting {
  private:
   void go_on();
   void ask();
+  void step_back();
   PeerRef closest_of(const wire::Peers& peers) const;
 
   NodeState& state_;
   Prober& prober_;
-  PeerRef near_;  // the closest so far, which is asked; empty if there is no walk
+  PeerRef near_;                 // the closest so far, which is asked; empty if there is no walk
+  std::vector<PeerRef> way_;     // who was asked before, each of whom named the next
+  std::vector<PeerRef> silent_;  // who were asked in vain
   bool by_rows_ = true;
   unsigned asked_ = 0;  // peers, or one of them a second time
   unsigned tries_ = 0;  // of the question that is out

@@ -15,17 +15,14 @@ namespace {
 constexpr std::size_t rows_max = 64;  // that a JOIN carries
 constexpr int lease_margin = 20;      // clocks may differ by one part in as many
 
-// By half rings: whether the id is on the larger side.
-bool on_larger_side(const Id& self, const Id& id) { return (id - self).high64() >> 63 == 0; }
-
 // Whether the id is in the leaf set for the other side than the one that it is on: the
 // nearest of its own side fill that. So it is in small rings, or where the other side
 // is not known.
 bool crosses(const LeafSet& leaves, const Id& self, const Id& id) {
-  const bool larger = on_larger_side(self, id);
+  const bool larger = on_larger_half(self, id);
   const Id distance = larger ? id - self : self - id;
   const auto nearer = std::ranges::count_if(leaves.all(), [&](const Leaf& leaf) {
-    return on_larger_side(self, leaf.id) == larger &&
+    return on_larger_half(self, leaf.id) == larger &&
            (larger ? leaf.id - self : self - leaf.id) < distance;
   });
   return static_cast<std::size_t>(nearer) >= leaves.capacity() / 2;
@@ -175,10 +172,10 @@ void Pastry::consider_leaves(const wire::Peers& candidates) {
   for (const PeerRef peer : fresh) wanted.insert(peer, state_.id(peer));
   const bool in_no_hurry = state_.active && state_.knows_beyond_leaves();
   const auto may_come_later = [&](const Id& id) {
-    const bool larger = on_larger_side(state_.self_id, id);
+    const bool larger = on_larger_half(state_.self_id, id);
     return in_no_hurry && crosses(wanted, state_.self_id, id) &&
            std::ranges::any_of(asked, [&](PeerRef other) {
-             return on_larger_side(state_.self_id, state_.id(other)) != larger;
+             return on_larger_half(state_.self_id, state_.id(other)) != larger;
            });
   };
   for (const PeerRef peer : fresh) {
@@ -241,7 +238,7 @@ void Pastry::drop(PeerRef peer, Loss loss) {
   state_.departed.add(peer, loss != Loss::failed && loss != Loss::forgotten, state_.now());
   if (was_leaf) leaf_set_changed_ = true;
   if (loss == Loss::failed && (was_leaf || was_entry)) state_.tuning.failed(state_.now());
-  if (loss == Loss::failed) ask_vouched_for(peer);
+  ask_vouched_for(peer);
 
   if (state_.config.maintenance && state_.active && loss != Loss::replaced) {
     if (was_leaf) maintenance_.leaf_lost();
@@ -269,10 +266,11 @@ void Pastry::await_lease(PeerRef lost, Duration silence) {
 // between them. When it is gone, such a one may be the next.
 void Pastry::note_vouched_for(PeerRef neighbor, const wire::Peers& its_leaves) {
   const bool right = neighbor == state_.leaves.right();
-  if (!right && neighbor != state_.leaves.left()) return;
+  const bool left = neighbor == state_.leaves.left();
+  if (!right && !left) return;
   wire::Peers beyond;
   std::ranges::copy_if(its_leaves, std::back_inserter(beyond), [&](PeerRef leaf) {
-    return on_larger_side(state_.id(neighbor), state_.id(leaf)) == right;
+    return on_larger_half(state_.id(neighbor), state_.id(leaf)) ? right : left;
   });
   state_.departed.named(neighbor, beyond);
 }
@@ -291,7 +289,7 @@ void Pastry::repair_leaf_set(const Id& lost, bool was_full, bool was_watched) {
   if (was_watched) {
     announce_failure_ = true;
   } else if (was_full || state_.knows_beyond_leaves()) {
-    const bool larger_side = on_larger_side(state_.self_id, lost);
+    const bool larger_side = on_larger_half(state_.self_id, lost);
     const std::size_t extreme = state_.leaves.short_side_size() - 1;
     const Leaf& leaf = larger_side ? state_.leaves.larger(extreme) : state_.leaves.smaller(extreme);
     prober_.probe(leaf.peer, goal::leaves);

@@ -472,10 +472,11 @@ void Pastry::notice_stall() {
   const Duration slept = now - wake_;
   wake_ = now;
   ++state_.counters.stalls;
+  const bool acts = state_.active && config.maintenance;
+  const bool lapsed = acts && leases_.start_over();  // before anything is sent again
   prober_.start_over();
   acks_.start_over();
-  if (!state_.active || !config.maintenance) return;
-  const bool lapsed = leases_.start_over();
+  if (!acts) return;
   application_.stalled();
   if (lapsed || slept > config.heartbeat_interval + config.probe_timeout) probe_all_leaves();
 }

@@ -154,10 +154,13 @@ bool Prober::by_others_too(const Pending& pending) const {
 }
 
 void Prober::send_by_others(Pending& pending) {
+  const Duration their_time = pending.deadline - pending.others_at;
   pending.others_at = never;
   const PeerRef known = state_.relays.first_hop(pending.peer);
   for (const PeerRef other : state_.relays.candidates(pending.peer)) {
-    if (other != known && !suspected(other)) send_through(other, pending);
+    if (other == known || suspected(other)) continue;
+    send_through(other, pending);
+    pending.deadline = std::max(pending.deadline, state_.now() + their_time);
   }
 }
 

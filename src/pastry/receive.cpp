@@ -204,8 +204,9 @@ void Pastry::on_leaf_probe(PeerRef from, const wire::LeafProbe& probe) {
     answer = answered.goals != 0;
   }
   if (!member()) {
-    // Not in the ring: says so by an empty leaf set.
+    // Not in the ring: says so by an empty leaf set. Whoever asks is, and knows the way in.
     if (!probe.reply) {
+      if (joiner_ && probe.active) joiner_->add_contact(from);
       state_.relays.answer(from, wire::LeafProbe{probe.nonce, true, false, {}, {}});
     }
     return;
@@ -215,6 +216,7 @@ void Pastry::on_leaf_probe(PeerRef from, const wire::LeafProbe& probe) {
   if (!probe.reply || probe.active || !probe.leaves.empty()) {
     admit_leaf(from);
     if (round_trip) leases_.answered(from, state_.now() - *round_trip);
+    if (probe.reply) leases_.told_leaves(from, probe.nonce);
     if (!probe.reply && !probe.active) leases_.met_newcomer(from);
     const std::uint32_t distance = state_.proximity.distance(from);
     if (distance != unknown_distance) {

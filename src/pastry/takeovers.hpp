@@ -2,8 +2,8 @@
 // until the leases that they hold have run out, nobody takes their place.
 //
 // The owner's lease from this node counts from before it was heard from last. One
-// that was not a neighbour has its leases from others, which may have granted them
-// until it fell silent: counted from this node's first probe that was not answered.
+// that was no neighbour yet when it fell silent has its leases from others, which may
+// have granted them until then: that is, before the probes that it left unanswered.
 // A plain value, not thread-safe. Bounded: the first to run out are forgotten first.
 #pragma once
 

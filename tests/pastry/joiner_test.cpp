@@ -230,6 +230,18 @@ TEST_F(JoinerTest, ADeferredJoinIsRoutedAgainLater) {
   EXPECT_EQ(env.all<wire::Routed>().size(), 2U);
 }
 
+TEST_F(JoinerTest, AJoinThatIsDeferredAgainAndAgainGoesByAnotherContact) {
+  joiner.add_contact(near);
+  reach_request();
+  int deferrals = 0;
+  while (joiner.step() != Step::asking) {
+    ASSERT_TRUE(joiner.on_deferred(contact, {request().nonce, 100}));
+    ASSERT_LT(++deferrals, 20);
+    pass(200ms);
+  }
+  EXPECT_EQ(env.last_receiver<wire::StateRequest>(), near);
+}
+
 TEST_F(JoinerTest, IfTheNearestDiesTheNextNearestCarriesTheJoin) {
   joiner.start();
   reply({near}, 50ms);

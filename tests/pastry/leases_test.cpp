@@ -30,6 +30,11 @@ class LeasesTest : public ::testing::Test, protected Part {
   void grant(PeerRef peer, std::uint32_t lease_ms = 2000) {
     leases.on_heartbeat(peer, {0, asked(peer), lease_ms});
   }
+  // What was sent since it woke.
+  void answer_awake(PeerRef peer) {
+    leases.answered(peer, env.time);
+    leases.told_leaves(peer, state.next_nonce());
+  }
   void grant_both() {
     leases.tick();
     grant(left);
@@ -258,14 +263,31 @@ TEST_F(LeasesTest, AfterASleepInWhichTheyRanOutAllLeavesAreHeardFrom) {
   const PeerRef lost = leaf("a0");
   grant_both();
   env.time += 5s;
+  const std::uint32_t before = state.next_nonce();
   EXPECT_TRUE(leases.start_over());
-  leases.answered(far, env.time - 1ms);
-  for (const PeerRef peer : {left, right}) leases.answered(peer, env.time);
+  for (const PeerRef peer : {left, right}) answer_awake(peer);
+  leases.told_leaves(far, before);
   state.leaves.remove(lost);
   leases.take_renewed();
   EXPECT_FALSE(leases.held()) << "what the far one has answered is from before";
-  leases.answered(far, env.time);
+  leases.told_leaves(far, state.next_nonce());
   EXPECT_TRUE(leases.take_renewed());
+  EXPECT_TRUE(leases.held());
+}
+
+TEST_F(LeasesTest, AnotherSleepMeanwhileBeginsTheWaitAnew) {
+  const PeerRef far = leaf("60");
+  grant_both();
+  env.time += 5s;
+  EXPECT_TRUE(leases.start_over());
+  for (const PeerRef peer : {left, right}) answer_awake(peer);
+  env.time += 1s;
+  EXPECT_TRUE(leases.start_over()) << "although both leases are valid";
+  for (const PeerRef peer : {left, right}) answer_awake(peer);
+  env.time += 1s;
+  leases.take_renewed();
+  EXPECT_FALSE(leases.held());
+  answer_awake(far);
   EXPECT_TRUE(leases.held());
 }
 
@@ -274,11 +296,11 @@ TEST_F(LeasesTest, ALeafThatStaysSilentAfterASleepIsNotWaitedForForEver) {
   grant_both();
   env.time += 5s;
   EXPECT_TRUE(leases.start_over());
-  for (const PeerRef peer : {left, right}) leases.answered(peer, env.time);
+  for (const PeerRef peer : {left, right}) answer_awake(peer);
   const MonoTime until = leases.deadline();
   EXPECT_LE(until, env.time + 5s);
   pass(4 * config.probe_timeout);
-  for (const PeerRef peer : {left, right}) leases.answered(peer, env.time);
+  for (const PeerRef peer : {left, right}) answer_awake(peer);
   EXPECT_TRUE(leases.take_renewed());
   EXPECT_TRUE(leases.held());
 }

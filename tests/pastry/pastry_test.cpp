@@ -248,6 +248,27 @@ TEST(Pastry, RestartedNodeReplacesItsOldSelfAtOnce) {
   EXPECT_EQ(wrong_routes(network, 50, std::chrono::seconds(1)), 0U);
 }
 
+// They have only each other for contacts, and the ring looks for those that it lost.
+TEST(Pastry, WhoIsCalledByAMemberJoinsByIt) {
+  TestNetwork network{Config{}, 8};
+  network.grow(20);
+  network.run_for(2s);
+  TestNode* const lost[] = {network.ring()[4], network.ring()[12]};
+  std::vector<TestNode*> again;
+  for (TestNode* node : lost) {
+    const std::string name = network.peers()[node->pastry->self()].name;
+    network.crash(*node);
+    again.push_back(&network.add(name, 2));
+  }
+  again[0]->pastry->join({again[1]->pastry->self()});
+  again[1]->pastry->join({again[0]->pastry->self()});
+  network.run_for(5s);
+  ASSERT_FALSE(again[0]->pastry->active() || again[1]->pastry->active());
+  network.ring()[0]->pastry->receive(again[0]->pastry->self(), wire::TreeHeartbeat{});
+  EXPECT_TRUE(network.run_until(
+      [&] { return again[0]->pastry->active() && again[1]->pastry->active(); }, 30s));
+}
+
 TEST(Pastry, OlderSelfIsNotListenedToAndIsTold) {
   TestNetwork network{Config{}, 8};
   network.grow(20);
@@ -341,40 +362,89 @@ TEST(Pastry, PeersEvictedByACutBetweenThemMeetAgain) {
       network.run_until([&] { return network.leaf_sets_exact(); }, std::chrono::minutes(3)));
 }
 
-// Two that have one between them lose sight of each other, and then that one hangs.
-TEST(Pastry, WhoWasGivenUpIsAskedAgainBeforeItsPlaceIsTaken) {
+// Two that have one between them have given each other up, and can reach each other again.
+class PastryApartTest : public ::testing::Test {
+ protected:
+  PastryApartTest() {
+    network.grow(20);
+    network.run_for(2s);
+    ring = network.ring();
+    // The next beyond the other is farther from it than the one.
+    while (!closer_to(id(at - 2), id(at), id(at - 3))) ++at;
+    network.censor = [this](PeerRef from, PeerRef to, const wire::Message& message) {
+      const bool relayed = std::holds_alternative<wire::Relay>(message);
+      const std::set<PeerRef> pair{one().self(), other().self()};
+      return relayed || (pair.contains(from) && pair.contains(to));
+    };
+    one().suspect(other().self());
+    other().suspect(one().self());
+    EXPECT_TRUE(network.run_until([this] { return apart(); }, 10s));
+    network.run_for(2s);
+    EXPECT_TRUE(apart());
+    network.censor = nullptr;
+  }
+
+  Id id(std::size_t index) { return network.peers().id(ring[index]->pastry->self()); }
+  Pastry& one() { return *ring[at]->pastry; }
+  Pastry& other() { return *ring[at - 2]->pastry; }
+  TestNode& between() { return *ring[at - 1]; }
+  bool apart() {
+    return !one().leaf_set().contains(other().self()) && !other().leaf_set().contains(one().self());
+  }
+  void expect_that_they_meet_and_never_both_act() {
+    const auto acts = [this](Pastry& node) {
+      return node.is_root(id(at - 2)) && node.may_act(id(at - 2));
+    };
+    const MonoTime end = network.now() + 20s;
+    while (network.now() < end && network.step()) ASSERT_FALSE(acts(one()) && acts(other()));
+    EXPECT_FALSE(apart());
+  }
+
   TestNetwork network{Config{}, 10};
-  network.grow(20);
+  std::vector<TestNode*> ring;
+  std::size_t at = 3;
+};
+
+TEST_F(PastryApartTest, MeetBeforeOneTakesTheOthersPlaceIfWhoIsBetweenThemHangs) {
+  network.hang(between());
+  expect_that_they_meet_and_never_both_act();
+}
+
+TEST_F(PastryApartTest, SoTheyDoIfThatOneDeparts) {
+  between().pastry->depart();
+  expect_that_they_meet_and_never_both_act();
+}
+
+TEST_F(PastryApartTest, AndIfItStartsAnew) {
+  const std::string name = network.peers()[between().pastry->self()].name;
+  network.crash(between());
+  network.add(name, 2).pastry->join({ring[0]->pastry->self()});
+  expect_that_they_meet_and_never_both_act();
+}
+
+// So whoever acts for those in the middle meanwhile is no neighbour of theirs.
+TEST(Pastry, SeveralNeighboursThatHangAtOnceDoNotActBesideWhoTookTheirPlace) {
+  TestNetwork network{Config{}, 6};
+  network.grow(30);
   network.run_for(2s);
-  const auto ring = network.ring();
-  const auto id = [&](std::size_t index) {
-    return network.peers().id(ring[index]->pastry->self());
+  const std::vector<TestNode*> ring = network.ring();
+  const std::vector<TestNode*> sleepers(ring.begin() + 7, ring.begin() + 11);
+  for (TestNode* node : sleepers) network.hang(*node);
+  network.run_for(20s);
+  for (TestNode* node : sleepers) network.resume(*node);
+  const auto acting_for = [&](const Id& key) {
+    return std::ranges::count_if(ring, [&](TestNode* node) {
+      return node->pastry->is_root(key) && node->pastry->may_act(key);
+    });
   };
-  std::size_t at = 3;  // where the next beyond is farther than the one this side
-  while (!closer_to(id(at - 2), id(at), id(at - 3))) ++at;
-  Pastry& one = *ring[at]->pastry;
-  Pastry& other = *ring[at - 2]->pastry;
-  network.censor = [&](PeerRef from, PeerRef to, const wire::Message& message) {
-    const bool relayed = std::holds_alternative<wire::Relay>(message);
-    const std::set<PeerRef> pair{one.self(), other.self()};
-    return relayed || (pair.contains(from) && pair.contains(to));
-  };
-  one.suspect(other.self());
-  other.suspect(one.self());
-  const auto apart = [&] {
-    return !one.leaf_set().contains(other.self()) && !other.leaf_set().contains(one.self());
-  };
-  ASSERT_TRUE(network.run_until(apart, 10s));
-  network.run_for(2s);
-  ASSERT_TRUE(apart());
-  network.censor = nullptr;
-  network.hang(*ring[at - 1]);
-  const auto acts = [&](Pastry& node) {
-    return node.is_root(id(at - 2)) && node.may_act(id(at - 2));
-  };
-  const MonoTime end = network.now() + 20s;
-  while (network.now() < end && network.step()) ASSERT_FALSE(acts(one) && acts(other));
-  EXPECT_FALSE(apart());
+  const MonoTime end = network.now() + 10s;
+  while (network.now() < end && network.step()) {
+    for (TestNode* node : sleepers) {
+      ASSERT_LE(acting_for(network.peers().id(node->pastry->self())), 1);
+    }
+  }
+  EXPECT_TRUE(network.leaf_sets_exact());
+  EXPECT_EQ(wrong_routes(network, 50, 1s), 0U);
 }
 
 TEST(Pastry, APeerThatShouldBeALeafBecomesOneByWhateverItSays) {

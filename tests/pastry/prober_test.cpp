@@ -49,6 +49,20 @@ TEST_F(ProberTest, SilenceIsRepeatedThenFails) {
   EXPECT_FALSE(prober.suspected(peer));
 }
 
+TEST_F(ProberTest, ALateTurnLeavesTheOthersTheirTime) {
+  const PeerRef neighbor = leaf("81");
+  for (const char* other : {"70", "78", "88", "90"}) leaf(other);
+  prober.probe(neighbor, goal::life);
+  for (unsigned i = 0; i < config.probe_retries; ++i) {
+    EXPECT_TRUE(after(config.probe_timeout).empty());
+  }
+  EXPECT_TRUE(env.all<wire::Relay>().empty());
+  EXPECT_TRUE(after(config.probe_timeout).empty()) << "both are due";
+  EXPECT_FALSE(env.all<wire::Relay>().empty());
+  EXPECT_GT(prober.deadline(), env.time);
+  EXPECT_EQ(after(config.probe_timeout), std::vector{neighbor});
+}
+
 TEST_F(ProberTest, WhoWasProbedByOthersInVainGetsFewerRepeats) {
   config.probe_retries = 5;
   prober.confirm(peer);

@@ -9,47 +9,47 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr PeerRef a{7};
-constexpr PeerRef b{3};
+constexpr PeerRef ann{7};
+constexpr PeerRef bob{3};
 const MonoTime first_sample{10s};
 
 TEST(Proximity, DistanceIsTheLowestRoundTripSeen) {
   Proximity proximity;
-  EXPECT_EQ(proximity.distance(a), unknown_distance);
-  proximity.sample(a, 30ms, first_sample);
-  proximity.sample(a, 10ms, first_sample);
-  proximity.sample(a, 50ms, first_sample);
-  EXPECT_EQ(proximity.distance(a), 10'000U);
+  EXPECT_EQ(proximity.distance(ann), unknown_distance);
+  proximity.sample(ann, 30ms, first_sample);
+  proximity.sample(ann, 10ms, first_sample);
+  proximity.sample(ann, 50ms, first_sample);
+  EXPECT_EQ(proximity.distance(ann), 10'000U);
 }
 
 TEST(Proximity, RoundTripIsSmoothed) {
   Proximity proximity;
-  EXPECT_FALSE(proximity.round_trip(a));
-  proximity.sample(a, 16ms, first_sample);
-  EXPECT_EQ(proximity.round_trip(a), 16ms);
-  proximity.sample(a, 24ms, first_sample);
-  EXPECT_EQ(proximity.round_trip(a), 17ms);
+  EXPECT_FALSE(proximity.round_trip(ann));
+  proximity.sample(ann, 16ms, first_sample);
+  EXPECT_EQ(proximity.round_trip(ann), 16ms);
+  proximity.sample(ann, 24ms, first_sample);
+  EXPECT_EQ(proximity.round_trip(ann), 17ms);
 }
 
 TEST(Proximity, TimeoutFollowsTheRoundTripBetweenFloorAndCeiling) {
   Proximity proximity;
-  EXPECT_EQ(proximity.timeout(a, 50ms, 500ms), 500ms) << "unknown: the ceiling";
-  proximity.sample(a, 100ms, first_sample);
-  EXPECT_EQ(proximity.timeout(a, 50ms, 500ms), 300ms) << "100 ms and four times 50 ms";
-  for (int i = 0; i < 50; ++i) proximity.sample(a, 100ms, first_sample);
-  EXPECT_LT(proximity.timeout(a, 50ms, 500ms), 110ms) << "a steady link needs little slack";
-  EXPECT_EQ(proximity.timeout(a, 200ms, 500ms), 200ms);
-  proximity.sample(b, 2s, first_sample);
-  EXPECT_EQ(proximity.timeout(b, 50ms, 500ms), 500ms);
+  EXPECT_EQ(proximity.timeout(ann, 50ms, 500ms), 500ms) << "unknown: the ceiling";
+  proximity.sample(ann, 100ms, first_sample);
+  EXPECT_EQ(proximity.timeout(ann, 50ms, 500ms), 300ms) << "100 ms and four times 50 ms";
+  for (int i = 0; i < 50; ++i) proximity.sample(ann, 100ms, first_sample);
+  EXPECT_LT(proximity.timeout(ann, 50ms, 500ms), 110ms) << "a steady link needs little slack";
+  EXPECT_EQ(proximity.timeout(ann, 200ms, 500ms), 200ms);
+  proximity.sample(bob, 2s, first_sample);
+  EXPECT_EQ(proximity.timeout(bob, 50ms, 500ms), 500ms);
 }
 
 TEST(Proximity, ATightTimeoutLeavesHalfTheSlackButSomeToASteadyLink) {
   Proximity proximity;
-  EXPECT_EQ(proximity.tight_timeout(a, 50ms, 500ms), 500ms) << "unknown: the ceiling";
-  proximity.sample(a, 80ms, first_sample);
-  EXPECT_EQ(proximity.tight_timeout(a, 50ms, 500ms), 160ms) << "80 ms and twice 40 ms";
-  for (int i = 0; i < 50; ++i) proximity.sample(a, 80ms, first_sample);
-  EXPECT_EQ(proximity.tight_timeout(a, 50ms, 500ms), 90ms) << "80 ms and an eighth of it";
+  EXPECT_EQ(proximity.tight_timeout(ann, 50ms, 500ms), 500ms) << "unknown: the ceiling";
+  proximity.sample(ann, 80ms, first_sample);
+  EXPECT_EQ(proximity.tight_timeout(ann, 50ms, 500ms), 160ms) << "80 ms and twice 40 ms";
+  for (int i = 0; i < 50; ++i) proximity.sample(ann, 80ms, first_sample);
+  EXPECT_EQ(proximity.tight_timeout(ann, 50ms, 500ms), 90ms) << "80 ms and an eighth of it";
 }
 
 TEST(Proximity, NamesThoseThatAreAboutAsFar) {
@@ -64,19 +64,19 @@ TEST(Proximity, NamesThoseThatAreAboutAsFar) {
 
 TEST(Proximity, RemembersWhenAPeerWasHeard) {
   Proximity proximity;
-  EXPECT_FALSE(proximity.heard(a, first_sample)) << "unknown peers are not kept";
-  EXPECT_FALSE(proximity.silence(a, first_sample));
-  proximity.track(a, first_sample);
-  EXPECT_LE(*proximity.silence(a, first_sample + 3s) - 3s, 2ms);
-  EXPECT_TRUE(proximity.heard(a, first_sample + 3s));
-  EXPECT_LE(*proximity.silence(a, first_sample + 4s) - 1s, 2ms);
+  EXPECT_FALSE(proximity.heard(ann, first_sample)) << "unknown peers are not kept";
+  EXPECT_FALSE(proximity.silence(ann, first_sample));
+  proximity.track(ann, first_sample);
+  EXPECT_LE(*proximity.silence(ann, first_sample + 3s) - 3s, 2ms);
+  EXPECT_TRUE(proximity.heard(ann, first_sample + 3s));
+  EXPECT_LE(*proximity.silence(ann, first_sample + 4s) - 1s, 2ms);
 }
 
 TEST(Proximity, TrackingAgainKeepsWhatIsKnown) {
   Proximity proximity;
-  proximity.sample(a, 10ms, first_sample);
-  proximity.track(a, first_sample + 5s);
-  EXPECT_EQ(proximity.distance(a), 10'000U);
+  proximity.sample(ann, 10ms, first_sample);
+  proximity.track(ann, first_sample + 5s);
+  EXPECT_EQ(proximity.distance(ann), 10'000U);
 }
 
 TEST(Proximity, ForgetsWhomItIsTold) {
