@@ -563,6 +563,7 @@ void Dissemination::on_multicast(PeerRef from, const wire::Multicast& message) {
     return;
   }
   core_.neighbors.heard_from_parent(from, core_.now());
+  if (from == group->parent()) ordering_.drop(*group, message.group);
   // What a former parent sends late may have been here already, and is forgotten.
   const bool forgotten = group->in_tree() && from != group->parent() &&
                          group->seen_since_attached() >= window_of(*group) &&

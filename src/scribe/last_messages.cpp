@@ -142,7 +142,7 @@ void LastMessages::finish(const Id& id, errc reason) {
 void LastMessages::claimed(const Group& group, const Id& id, const wire::Position& stamp,
                            const RootRecord* record) {
   if (planted_bug == PlantedBug::last_not_fetched || core_.departing) return;
-  if (!stamp || stamp <= core_.last.newest(id)) return;
+  if (!later(stamp, core_.last.newest(id))) return;
   if (group.serves_as_root() && !possible(group, record, stamp)) return refuse();
   const auto [entry, fresh] = state().fetches.try_emplace(id);
   entry->second.stamp = std::max(entry->second.stamp, stamp);
@@ -156,7 +156,7 @@ void LastMessages::refuse() { ++core_.counters.last_refused; }
 void LastMessages::ask_children(const Id& id) {
   const Group* group = core_.find(id);
   Fetch& fetch = state_->fetches.at(id);
-  const bool had = core_.last.newest(id) >= fetch.stamp;
+  const bool had = !later(fetch.stamp, core_.last.newest(id));
   if (!group || had || fetch.attempts == fetches_max) {
     state_->fetches.erase(id);
     return;
@@ -205,6 +205,8 @@ void LastMessages::on_reply(PeerRef from, const wire::LastReply& reply, const Ro
   const bool known = given || from_parent || (group && group->children.contains(from));
   if (!known || !of_its_mode(*group, reply.stamp)) {
     ++core_.counters.strays_dropped;
+  } else if (reply.found && reply.stamp != stamp_of(multicast_of(reply))) {
+    ++core_.counters.malformed;
   } else if (reply.body.size() > core_.config.body_max) {
     ++core_.counters.limits_met;
   } else if (from_parent) {
@@ -216,7 +218,7 @@ void LastMessages::on_reply(PeerRef from, const wire::LastReply& reply, const Ro
 
 void LastMessages::on_reply_from_above(const Group& group, const wire::LastReply& reply) {
   if (reply.hint) {
-    if (core_.last.heard_of(reply.group, reply.stamp)) spread(group, reply);
+    if (core_.last.heard_of(reply.group, reply.stamp)) spread(group, reply.group, reply.stamp);
     return;
   }
   if (reply.found && core_.last.wants(reply)) core_.passed(multicast_of(reply));
@@ -226,22 +228,22 @@ void LastMessages::on_reply_from_above(const Group& group, const wire::LastReply
 // Passed on unread: if the root takes it, it comes down again as a hint.
 void LastMessages::on_reply_from_below(const Group& group, const wire::LastReply& reply,
                                        const RootRecord* record) {
-  if (!reply.stamp || reply.stamp <= core_.last.newest(reply.group)) return;
+  if (!later(reply.stamp, core_.last.newest(reply.group))) return;
   if (!group.serves_as_root()) {
     if (group.parent()) core_.send(group.parent(), reply);
     return;
   }
   if (!possible(group, record, reply.stamp)) return refuse();
   core_.passed(multicast_of(reply));
-  spread(group, reply);
+  spread(group, reply.group, reply.stamp);
   finish(reply.group);
 }
 
 // Children are told that there is a later one.
-void LastMessages::spread(const Group& group, const wire::LastReply& reply) {
+void LastMessages::spread(const Group& group, const Id& id, const wire::Position& stamp) {
   wire::LastReply hint;
-  hint.group = reply.group;
-  hint.stamp = reply.stamp;
+  hint.group = id;
+  hint.stamp = stamp;
   hint.hint = true;
   if (!hint.stamp) return;
   for (const Child& child : group.children) {
@@ -260,10 +262,7 @@ void LastMessages::on_join_ack(PeerRef from, const wire::JoinAck& ack) {
   const Group* group = core_.find(ack.group);
   if (!group || group->parent() != from) return;
   if (of_its_mode(*group, ack.last) && core_.last.heard_of(ack.group, ack.last)) {
-    wire::LastReply known;
-    known.group = ack.group;
-    known.stamp = ack.last;
-    spread(*group, known);
+    spread(*group, ack.group, ack.last);
   }
   if (state_ && state_->searches.contains(ack.group)) ask_parent(*group, ack.group);
 }

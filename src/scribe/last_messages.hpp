@@ -83,7 +83,7 @@ class LastMessages {
   void on_reply_from_above(const Group& group, const wire::LastReply& reply);
   void on_reply_from_below(const Group& group, const wire::LastReply& reply,
                            const RootRecord* record);
-  void spread(const Group& group, const wire::LastReply& reply);
+  void spread(const Group& group, const Id& id, const wire::Position& stamp);
 
   Core& core_;
   std::unique_ptr<State> state_;  // none before the first question

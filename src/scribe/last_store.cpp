@@ -38,16 +38,18 @@ wire::LastReply reply_of(const wire::Multicast& message) {
   reply.epoch = message.epoch;
   reply.sequence = message.sequence;
   reply.reign = message.reign;
-  if (message.epoch != 0) {
-    reply.stamp = {message.epoch, message.sequence};
-  } else if (message.reign != 0) {
-    reply.stamp = {message.reign, count_of(message.sequence) | best_effort_stamp};
-  }
+  reply.stamp = stamp_of(message);
   reply.body = message.body;
   return reply;
 }
 
 }  // namespace
+
+wire::Position stamp_of(const wire::Multicast& message) noexcept {
+  if (message.epoch != 0) return {message.epoch, message.sequence};
+  if (message.reign == 0) return {};
+  return {message.reign, count_of(message.sequence) | best_effort_stamp};
+}
 
 struct LastStore::State {
   using List = std::list<Kept>;
@@ -111,13 +113,13 @@ void LastStore::passed(const wire::Multicast& message, const Config& config, Mon
 
 bool LastStore::wants(const wire::LastReply& reply) const {
   const auto here = find(reply.group);
-  if (here && reply.stamp <= here->stamp) return false;
+  if (here && !later(reply.stamp, here->stamp)) return false;
   const wire::Position known = newest(reply.group);
-  return !known || reply.stamp >= known;
+  return reply.stamp == known || later(reply.stamp, known);
 }
 
 bool LastStore::heard_of(const Id& group, const wire::Position& stamp) {
-  if (!stamp || stamp <= newest(group)) return false;
+  if (!later(stamp, newest(group))) return false;
   state().entry(group)->newest = stamp;
   return true;
 }
@@ -133,7 +135,7 @@ std::optional<wire::LastReply> LastStore::find(const Id& group) const {
   const auto found = state_->by_group.find(group);
   if (found == state_->by_group.end()) return std::nullopt;
   const Kept& kept = *found->second;
-  if (!kept.message.found || kept.newest > kept.message.stamp) return std::nullopt;
+  if (!kept.message.found || later(kept.newest, kept.message.stamp)) return std::nullopt;
   return kept.message;
 }
 

@@ -25,6 +25,14 @@ inline bool of_an_order(const wire::Position& stamp) noexcept {
   return (stamp.sequence & best_effort_stamp) == 0;
 }
 
+wire::Position stamp_of(const wire::Multicast& message) noexcept;
+
+// Whether the one whose group has this stamp now is later. Of two modes whichever is asked
+// about is: a group that was founded anew may have begun with small numbers.
+inline bool later(const wire::Position& stamp, const wire::Position& than) noexcept {
+  return of_an_order(stamp) == of_an_order(than) ? stamp > than : stamp != wire::Position{};
+}
+
 class LastStore {
  public:
   LastStore() noexcept;

@@ -60,6 +60,7 @@ void Ordering::drop(Group& group, const Id& id) {
     group.former_order = std::make_unique<FormerOrder>(
         FormerOrder{last, std::move(order.seen), std::move(order.latest)});
   }
+  core_.counters.publishes_shed += order.waiting.take_all(core_.now()).size();
   group.order.reset();
   timers_.cancel(id);
 }

@@ -50,8 +50,16 @@ bool Roots::keep(const wire::GroupState& state) {
     record->own = record->doubted = false;
     tree_.fail(state.group, wire::JoinRefusal::name_conflict);
   }
+  if (record->own) settle_mode(state.group, *record);
   plan_refresh();
   return true;
+}
+
+// A group whose state was lost may have been founded anew by a JOIN, in another mode.
+void Roots::settle_mode(const Id& id, const RootRecord& record) {
+  const Group& group = *core_.find(id);
+  const bool ordered = record.state.mode == wire::GroupMode::ordered;
+  if (group.standing() == Standing::root && Ordering::serves(group) != ordered) renew_epoch(id);
 }
 
 void Roots::report_lost(const wire::GroupState& state, std::string what) {
@@ -74,20 +82,9 @@ void Roots::report_other_order(const wire::GroupState& theirs) {
                           text(theirs.closed) + ", and members have had one of these");
 }
 
-// A group whose state was lost was founded anew by a JOIN, in another mode than it has.
-void Roots::take_mode(const Id& id, RootRecord& record) {
-  if (record.state.mode != wire::GroupMode::ordered) ordering_.drop(*core_.find(id), id);
-  renew_epoch(id);
-}
-
 bool Roots::keep_replica(PeerRef from, const wire::GroupState& state) {
-  const RootRecord* known = registry_.find(state.group);
-  const auto mode = known && known->own ? known->state.mode : state.mode;
   if (!keep(state)) return false;
   RootRecord& record = *registry_.find(state.group);
-  const Group* group = core_.find(state.group);
-  const bool serves = record.own && group && group->standing() == Standing::root;
-  if (serves && known && record.state.mode != mode) take_mode(state.group, record);
   record.root = from;
   record.rootless = false;
   // It may be stricter than the root knows, or deleted.

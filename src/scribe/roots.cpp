@@ -98,7 +98,6 @@ boost::system::error_code Roots::change_mode(RootRecord& record, wire::GroupMode
     return errc::mode_conflict;
   }
   record.state.mode = mode;
-  group->order.reset();
   begin_epoch(id, record);
   return {};
 }
@@ -167,12 +166,14 @@ void Roots::learn_from_tree(wire::GroupState& state, const Group& group) {
   if (group.life() < state.life) return;
   const bool later_life = group.life() > state.life;
   const wire::AccessRef list = later_life ? group.list() : merged(state.access, group.list());
-  if (!later_life && mark_of(list) == mark_of(state.access)) return;
+  const bool another_list = later_life || mark_of(list) != mark_of(state.access);
+  const wire::GroupMode mode = group.order ? wire::GroupMode::ordered : state.mode;
+  if (!another_list && mode == state.mode) return;
   rare<"roots: a replica is older than the tree">();
-  if (later_life && group.order) state.mode = wire::GroupMode::ordered;
+  state.mode = mode;
   state.life = group.life();
   state.access = list;
-  state.created = true;
+  state.created |= another_list;
   ++state.version;
 }
 
@@ -182,6 +183,7 @@ void Roots::begin_epoch(const Id& id, RootRecord& record, const wire::Position& 
   if (record.state.mode == wire::GroupMode::ordered) {
     record.state.epoch = ordering_.begin_epoch(*group, id, record.state.epoch, closed);
   } else {
+    ordering_.drop(*group, id);
     ++record.state.epoch;
   }
   ++record.state.version;
@@ -218,7 +220,9 @@ void Roots::resume(const Id& id, RootRecord& record) {
   record.successor = {};
   group.become_root();
   // It may have begun one, and have told it to some.
-  if (record.state.mode == wire::GroupMode::ordered) begin_epoch(id, record);
+  if (record.state.mode == wire::GroupMode::ordered || Ordering::serves(group)) {
+    begin_epoch(id, record);
+  }
   replicate(id, record);
 }
 

@@ -178,7 +178,7 @@ class Roots {
   bool keep(const wire::GroupState& state);
   void report_lost(const wire::GroupState& state, std::string what);
   void report_other_order(const wire::GroupState& theirs);
-  void take_mode(const Id& id, RootRecord& record);
+  void settle_mode(const Id& id, const RootRecord& record);
   bool keep_replica(PeerRef from, const wire::GroupState& state);
   void send_digests();
   void on_digest_answer(PeerRef from, const wire::RootStatesAck& answer);

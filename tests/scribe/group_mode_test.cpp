@@ -39,6 +39,32 @@ TEST_P(GroupModeTest, AGroupThatTurnsOutToBeOrderedIsServedInOrder) {
   }
 }
 
+// It was deleted, and created anew.
+TEST_P(GroupModeTest, AGroupThatTurnsOutToBeOfNoOrderIsServedInNone) {
+  grow(30, wire::GroupMode::ordered);
+  publish_for(100ms, outsider(), wire::AckMode::root);
+  const std::size_t in_order = published;
+  net.run_for(1s);
+  wire::GroupState state{group, prices, wire::GroupMode::best_effort, 7, 3, true};
+  state.life = 2;
+  tell_root(state);
+  net.run_for(10s);
+  publish_for(200ms, outsider(), wire::AckMode::root);
+  net.run_for(5s);
+  for (const PeerRef ref : joined) {
+    ASSERT_EQ(net[ref].delivered.size(), published);
+    EXPECT_NE(net[ref].delivered[in_order - 1].position.epoch, 0u);
+    EXPECT_EQ(net[ref].delivered.back().position.epoch, 0u);
+  }
+  for (int i = 0; i < 3; ++i) {
+    const PeerRef newcomer = outsider();
+    ASSERT_FALSE(net.join(newcomer, prices));
+    const auto last = net.last(newcomer, prices);
+    ASSERT_TRUE(last);
+    EXPECT_EQ(last->body.view(), std::to_string(published - 1));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, GroupModeTest, testing::Range<std::uint64_t>(1, 7));
 
 }  // namespace
