@@ -10,7 +10,7 @@ BIN = pathlib.Path(os.environ["CANOPY_BIN_DIR"])
 SANITIZED = bool(os.environ.get("CANOPY_SANITIZE"))
 SEEDS = "1..20" if SANITIZED else "1..200"
 PLANTED_SEEDS = "1..500"
-RARE_SEEDS = "180..379"  # which of them take the rarest branches changes with the protocol
+RARE_SEEDS = "340..539"  # which of them take the rarest branches changes with the protocol
 
 
 def fuzz(*arguments, planted_bug=None):
