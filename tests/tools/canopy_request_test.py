@@ -104,8 +104,8 @@ class RequestTest(CanopyCase):
 
     def test_json_tells_the_member(self):
         with self.running(self.last, "join", "--json") as member:
-            sent, = self.objects(self.first, "publish", self.group, "x", "--to-one",
-                                 "--header", "k=v")
+            sent, = self.objects(self.first, "publish", "--header", "k=v", self.group, "x",
+                                 "--to-one")
             self.assertEqual(sent["member"]["name"], "peer-3")
             event = member.event()
             self.assertEqual(event["id"], sent["id"])

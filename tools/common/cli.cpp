@@ -50,7 +50,8 @@ Option& Option::required() {
 }
 
 Option& Option::repeatable() {
-  option_->expected(1)->take_all();
+  // One value each time: what follows it is an argument of its own.
+  option_->expected(1)->allow_extra_args(false)->take_all();
   return *this;
 }
 
