@@ -145,7 +145,7 @@ void LastMessages::claimed(const Group& group, const Id& id, const wire::Positio
   if (!later(stamp, core_.last.newest(id))) return;
   if (group.serves_as_root() && !possible(group, record, stamp)) return refuse();
   const auto [entry, fresh] = state().fetches.try_emplace(id);
-  entry->second.stamp = std::max(entry->second.stamp, stamp);
+  if (later(stamp, entry->second.stamp)) entry->second.stamp = stamp;
   if (!fresh) return;
   state_->fetch_timers.schedule(id, core_.now());
   core_.wake_at(core_.now());

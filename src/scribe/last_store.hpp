@@ -27,8 +27,8 @@ inline bool of_an_order(const wire::Position& stamp) noexcept {
 
 wire::Position stamp_of(const wire::Multicast& message) noexcept;
 
-// Whether the one whose group has this stamp now is later. Of two modes whichever is asked
-// about is: a group that was founded anew may have begun with small numbers.
+// Whether a message with this stamp is later than one with the other. If they are of two modes
+// it is, as the group is in this one's now: founded anew, it may have begun with small numbers.
 inline bool later(const wire::Position& stamp, const wire::Position& than) noexcept {
   return of_an_order(stamp) == of_an_order(than) ? stamp > than : stamp != wire::Position{};
 }

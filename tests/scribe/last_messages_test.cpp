@@ -176,6 +176,24 @@ TEST_P(LastMessagesTest, AChildPutsNoMessageAheadOfTheRoots) {
   EXPECT_GT(net[root()].scribe().counters().last_refused, 0u);
 }
 
+// Whatever place the message itself has would count once it is kept.
+TEST_P(LastMessagesTest, AStampThatIsNotTheMessagesOwnIsRefused) {
+  grow(30);
+  publish("news");
+  net.run_for(1s);
+  const PeerRef dying = root();
+  net.kill(dying);
+  net.run_for(5s);
+  expect_sound_within(30s);
+  const wire::Position news = net[root()].scribe().view(group)->last;
+  wire::LastReply lie = forged({news.epoch, news.sequence + 1});
+  lie.reign = std::uint64_t{1} << 62;
+  const auto malformed = net[root()].scribe().counters().malformed;
+  net[root()].peer->receive(net[root()].scribe().view(group)->children.front(), lie);
+  EXPECT_EQ(net[root()].scribe().counters().malformed, malformed + 1);
+  EXPECT_EQ(last_at(newcomer()), "news");
+}
+
 TEST_P(LastMessagesTest, NorInAnOrderedGroup) {
   grow(40, wire::GroupMode::ordered);
   publish("news");

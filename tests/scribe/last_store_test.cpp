@@ -79,6 +79,20 @@ TEST_F(LastStoreTest, WhatIsKnownToBeOvertakenIsNotFound) {
   EXPECT_TRUE(store.find(group(0)));
 }
 
+TEST_F(LastStoreTest, OfTwoModesTheOneThatIsAskedAboutIsLater) {
+  const wire::Position in_order{7ULL << 32, 9};
+  EXPECT_TRUE(later(stamp(1), in_order));
+  EXPECT_TRUE(later(in_order, stamp(1)));
+  EXPECT_FALSE(later({}, stamp(1)));
+  EXPECT_FALSE(later(stamp(1), stamp(1)));
+  wire::Multicast ordered = message(0, 0, "of the order");
+  ordered.epoch = in_order.epoch;
+  ordered.sequence = in_order.sequence;
+  pass(ordered, now);
+  EXPECT_TRUE(store.heard_of(group(0), stamp(1)));
+  EXPECT_FALSE(store.find(group(0))) << "the group goes on in no order";
+}
+
 TEST_F(LastStoreTest, OfOthersOnlyALaterOneIsWanted) {
   LastStore other;
   other.passed(message(1, 1, "old"), config, now, counters);
