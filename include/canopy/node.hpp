@@ -52,7 +52,7 @@ class Gateway;
 enum class Beginning : std::uint8_t {
   founds,   // a new cluster
   resumes,  // alone, for now, in the cluster that its data directory names
-  joins,    // through a seed
+  joins,    // through a seed, or a peer that its data directory names
 };
 
 class Node {

@@ -44,6 +44,11 @@ Arrival::Arrival(const FoundingFacts& facts, std::string name,
 
 Arrival::~Arrival() { stop(); }
 
+void Arrival::remember(const std::vector<std::string>& addresses) {
+  seeds_.remember(addresses);
+  facts_.knows_peers = !addresses.empty();
+}
+
 void Arrival::start() {
   running_ = true;
   if (first() != FoundingStep::ask_seeds) return begin_alone(first());
@@ -77,12 +82,16 @@ void Arrival::seed_answered(const std::string& seed, PeerRef peer) {
   if (!running_) return;
   seeds_.connected(seed);
   if (settled()) {
-    remember({seed, peer});
+    add_contact({seed, peer});
     return host_.join_by(peer);
   }
-  log::info("{}: seed {} answers", name_, seed);
+  log::info("{}: {} answers", name_, described(seed));
   use({seed, peer});
   dial_due();
+}
+
+std::string Arrival::described(const std::string& seed) const {
+  return (seeds_.is_remembered(seed) ? "known peer " : "seed ") + seed;
 }
 
 // Who founds has nobody to look for; who was a member before may be alone only
@@ -97,7 +106,7 @@ void Arrival::member_met(PeerRef peer) {
 }
 
 // A peer may be several seeds, each of which is to be dialled again when it is lost.
-void Arrival::remember(const Contact& contact) {
+void Arrival::add_contact(const Contact& contact) {
   std::erase_if(contacts_, [&](const Contact& known) {
     return known.peer == contact.peer && (known.seed.empty() || known.seed == contact.seed);
   });
@@ -105,7 +114,7 @@ void Arrival::remember(const Contact& contact) {
 }
 
 void Arrival::use(const Contact& contact) {
-  remember(contact);
+  add_contact(contact);
   if (!active_ || host_.alone()) host_.join_by(contact.peer);
 }
 
@@ -116,7 +125,7 @@ void Arrival::seed_failed(const std::string& seed, boost::system::error_code err
   if (is_final(error) && !active_) return seed_refused(seed, error, text);
   const Duration pause = seeds_.failed(seed, net::mono_now());
   if (settled()) return;
-  log::warn("{}: seed {} {} ({}); trying again in {:.1f} s", name_, seed,
+  log::warn("{}: {} {} ({}); trying again in {:.1f} s", name_, described(seed),
             is_refusal(error) ? "refuses" : "does not answer", text, in_seconds(pause));
   if (!active_) dial_due();
 }
@@ -125,15 +134,15 @@ void Arrival::seed_refused(const std::string& seed, boost::system::error_code er
                            std::string_view text) {
   const Duration pause = seeds_.refused(seed, net::mono_now());
   if (!knew_cluster_ || (contacts_.empty() && seeds_.all_refuse()))
-    return host_.give_up(error, fmt::format("seed {} refuses: {}", seed, text));
-  log::warn("{}: seed {} refuses ({}) and is passed over; trying it again in {:.1f} s", name_, seed,
-            text, in_seconds(pause));
+    return host_.give_up(error, fmt::format("{} refuses: {}", described(seed), text));
+  log::warn("{}: {} refuses ({}) and is passed over; trying it again in {:.1f} s", name_,
+            described(seed), text, in_seconds(pause));
   dial_due();
 }
 
 void Arrival::seed_is_self(const std::string& seed) {
   seeds_.is_self(seed);
-  log::info("{}: seed {} is this node itself and is not used", name_, seed);
+  log::info("{}: {} is this node itself and is not used", name_, described(seed));
   if (seeds_.only_self() && !facts_.is_member && !facts_.may_found)
     log::warn(
         "{}: no seed but this node itself is given, so that nobody can be joined: give another "

@@ -10,6 +10,8 @@
 // together and know each other only as seeds would wait for each other for
 // ever: there the one with the smallest id begins.
 //
+// Peers that a node knows from an earlier life are seeds, too.
+//
 // A seed of another cluster ends the start of a node that knows no cluster yet:
 // which one it was to join is then unclear. Who knows its own passes such seeds
 // over, and gives up when there are no others.
@@ -65,6 +67,9 @@ class Arrival {
   Arrival(const Arrival&) = delete;
   Arrival& operator=(const Arrival&) = delete;
 
+  // Peers of the cluster from an earlier life, to be asked as seeds are; before start().
+  void remember(const std::vector<std::string>& addresses);
+
   FoundingStep first() const noexcept { return first_step(facts_); }
   void start();
 
@@ -89,7 +94,8 @@ class Arrival {
   void dial_due();
   void seed_refused(const std::string& seed, boost::system::error_code error,
                     std::string_view text);
-  void remember(const Contact& contact);
+  std::string described(const std::string& seed) const;
+  void add_contact(const Contact& contact);
   void use(const Contact& contact);
   void patience_over();
   bool looks_for_others() const;

@@ -55,6 +55,8 @@ std::string describe(Beginning beginning, const DaemonSettings& settings) {
           settings.cluster);
     case Beginning::joins: break;
   }
+  if (settings.join.empty())
+    return fmt::format("joins the cluster {} again by peers that it knows", settings.cluster);
   std::string seeds;
   for (const Endpoint& seed : settings.join)
     seeds += (seeds.empty() ? "" : " or ") + format_endpoint(seed);

@@ -51,9 +51,9 @@ void declare_place(OptionTable& table, DaemonSettings& settings) {
   table.add("found", settings.found, "found a new cluster if no peer given by --join answers");
   table.add("cluster", settings.cluster, "the cluster's name").check(check_name);
   table
-      .add(
-          "data", settings.data,
-          "directory that keeps the peer's identity, created groups and its queues across restarts")
+      .add("data", settings.data,
+           "directory that keeps the peer's identity, some peers, created groups and its queues "
+           "across restarts")
       .value_name("DIR")
       .check(check_directory);
   table

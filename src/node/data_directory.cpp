@@ -22,7 +22,6 @@
 
 #include "node/durable_file.hpp"
 #include "node/entropy.hpp"
-#include "store/posix_disk.hpp"
 
 namespace canopy::node {
 namespace {
@@ -221,11 +220,7 @@ std::optional<Identity> DataDirectory::read() const {
 }
 
 error_code DataDirectory::write(const Identity& identity) const {
-  std::string name = path_ + "/node.json";
-  std::string fresh = name + ".new";
-  if (error_code error = write_file(fresh, to_text(identity))) return error;
-  if (::rename(fresh.c_str(), name.c_str()) != 0) return last_error();
-  return store::sync_directory(path_);
+  return replace_file(path_, "node.json", to_text(identity));
 }
 
 }  // namespace canopy::node

@@ -1,10 +1,13 @@
 #include "node/durable_file.hpp"
 
 #include <cerrno>
+#include <cstdio>
 
 #include <boost/system/system_error.hpp>
 #include <fcntl.h>
 #include <unistd.h>
+
+#include "store/posix_disk.hpp"
 
 namespace canopy::node {
 
@@ -24,6 +27,15 @@ error_code write_file(const std::string& path, const std::string& bytes) {
   if (!error && ::fsync(file) != 0) error = last_error();
   ::close(file);
   return error;
+}
+
+error_code replace_file(const std::string& directory, const std::string& name,
+                        const std::string& bytes) {
+  const std::string path = directory + "/" + name;
+  const std::string fresh = path + ".new";
+  if (error_code error = write_file(fresh, bytes)) return error;
+  if (::rename(fresh.c_str(), path.c_str()) != 0) return last_error();
+  return store::sync_directory(directory);
 }
 
 }  // namespace canopy::node

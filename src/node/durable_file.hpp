@@ -11,6 +11,11 @@ namespace canopy::node {
 // whoever renames it afterwards.
 boost::system::error_code write_file(const std::string& path, const std::string& bytes);
 
+// The same beside the file of that name in the directory, and renames it over that: a
+// crash leaves either.
+boost::system::error_code replace_file(const std::string& directory, const std::string& name,
+                                       const std::string& bytes);
+
 // What the last system call failed with.
 boost::system::error_code last_error();
 

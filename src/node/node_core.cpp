@@ -51,6 +51,7 @@ NodeCore::NodeCore(boost::asio::any_io_executor executor, NodeOptions options) {
   if (!problem.empty()) throw StartError(problem);
   node::Identity identity = wanted_identity(options);
   std::vector<wire::GroupState> groups;
+  node::KnownPeers known;
   if (options.data_directory.empty()) {
     identity.incarnation = static_cast<std::uint64_t>(net::wall_now().time_since_epoch().count());
   } else {
@@ -59,6 +60,7 @@ NodeCore::NodeCore(boost::asio::any_io_executor executor, NodeOptions options) {
     identity = directory_->identity();
     group_files_.emplace(options.data_directory);
     groups = group_files_->read(net::wall_now());
+    known = node::read_known_peers(options.data_directory);
     disk_loop_.emplace("canopy-disk");
   }
   data_directory_ = options.data_directory;
@@ -66,23 +68,15 @@ NodeCore::NodeCore(boost::asio::any_io_executor executor, NodeOptions options) {
   mailbox_ = std::make_shared<node::Mailbox>(
       overlay_loop_.context(),
       node::Mailbox::Limits{options.mailbox_calls_max, options.mailbox_bytes_max});
-  node::OverlayHooks hooks;
-  hooks.keep_cluster = [this](const Uuid& cluster, auto kept) {
-    keep_cluster(cluster, std::move(kept));
-  };
-  hooks.keep_groups = [this](auto changes, auto kept) {
-    keep_groups(std::move(changes), std::move(kept));
-  };
-  hooks.failed = [this](const std::string& text) { failed(text); };
   try {
     overlay_ = std::make_unique<node::Overlay>(overlay_loop_.context(), options,
                                                hello_of(identity, options), mailbox_,
-                                               std::move(executor), std::move(hooks));
+                                               std::move(executor), hooks());
   } catch (const net::ListenError& error) {
     throw StartError(error.what());
   }
   overlay_->restore(groups);
-  if (!identity_.cluster_uuid.is_nil()) overlay_->returned();
+  if (!identity_.cluster_uuid.is_nil()) overlay_->returned(known);
   self_ = node::to_peer_info(overlay_->self());
   beginning_ = to_beginning(overlay_->first_step());
   if (disk_loop_) disk_loop_->start();
@@ -96,25 +90,32 @@ void NodeCore::close() {
   overlay_.reset();
 }
 
-void NodeCore::keep_cluster(const Uuid& cluster,
-                            std::function<void(boost::system::error_code)> kept) {
-  auto& overlay = overlay_loop_.context();
-  if (!disk_loop_) return boost::asio::post(overlay, [kept = std::move(kept)] { kept({}); });
-  boost::asio::post(disk_loop_->context(), [this, cluster, &overlay, kept = std::move(kept)] {
-    const boost::system::error_code error = directory_->set_cluster(cluster);
-    boost::asio::post(overlay, [kept, error] { kept(error); });
-  });
+node::OverlayHooks NodeCore::hooks() {
+  node::OverlayHooks hooks;
+  hooks.keep_cluster = [this](const Uuid& cluster, Kept kept) {
+    keep([this, cluster] { return directory_->set_cluster(cluster); }, std::move(kept));
+  };
+  hooks.keep_groups = [this](const auto& changes, Kept kept) {
+    keep([this, changes] { return group_files_->write(changes, net::wall_now()); },
+         std::move(kept));
+  };
+  hooks.keep_peers = [this](const node::KnownPeers& peers, Kept kept) {
+    keep([this, peers] { return node::write_known_peers(data_directory_, peers); },
+         std::move(kept));
+  };
+  hooks.failed = [this](const std::string& text) { failed(text); };
+  return hooks;
 }
 
-// Only with a data directory.
-void NodeCore::keep_groups(std::vector<node::GroupFiles::Change> changes,
-                           std::function<void(boost::system::error_code)> kept) {
-  boost::asio::post(
-      disk_loop_->context(), [this, changes = std::move(changes),
-                              &overlay = overlay_loop_.context(), kept = std::move(kept)] {
-        const boost::system::error_code error = group_files_->write(changes, net::wall_now());
-        boost::asio::post(overlay, [kept, error] { kept(error); });
-      });
+// At once without a data directory.
+void NodeCore::keep(std::function<boost::system::error_code()> write, Kept kept) {
+  auto& overlay = overlay_loop_.context();
+  if (!disk_loop_) return boost::asio::post(overlay, [kept = std::move(kept)] { kept({}); });
+  boost::asio::post(disk_loop_->context(),
+                    [write = std::move(write), &overlay, kept = std::move(kept)] {
+                      const boost::system::error_code error = write();
+                      boost::asio::post(overlay, [kept, error] { kept(error); });
+                    });
 }
 
 void NodeCore::failed(const std::string& text) {

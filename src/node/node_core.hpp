@@ -16,6 +16,7 @@
 #include "node/data_directory.hpp"
 #include "node/event_loop.hpp"
 #include "node/group_files.hpp"
+#include "node/known_peers.hpp"
 #include "node/mailbox.hpp"
 #include "node/overlay.hpp"
 
@@ -42,9 +43,10 @@ class NodeCore {
   std::string failure() const;
 
  private:
-  void keep_groups(std::vector<node::GroupFiles::Change> changes,
-                   std::function<void(boost::system::error_code)> kept);
-  void keep_cluster(const Uuid& cluster, std::function<void(boost::system::error_code)> kept);
+  using Kept = std::function<void(boost::system::error_code)>;
+
+  node::OverlayHooks hooks();
+  void keep(std::function<boost::system::error_code()> write, Kept kept);
   void failed(const std::string& text);
 
   std::optional<node::DataDirectory> directory_;  // of the disk's thread, once that runs

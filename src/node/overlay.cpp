@@ -73,6 +73,7 @@ Overlay::Overlay(boost::asio::io_context& loop, const NodeOptions& options, wire
       arrival_(founding_facts(options, hello), options.name, options.join, arrival_config(options),
                timers_, random_.fork(), *this),
       record_(options.name, timers_, hooks_.keep_cluster),
+      peers_kept_(options.name, timers_, hooks_.keep_peers, [this] { return nearest_addresses(); }),
       groups_kept_(options.name, timers_, hooks_.keep_groups,
                    [this](const wire::GroupState& state) {
                      peer_.scribe().written(state.group, state.epoch, state.version);
@@ -86,7 +87,11 @@ void Overlay::restore(const std::vector<wire::GroupState>& states) {
   for (const wire::GroupState& state : states) peer_.scribe().restore(state);
 }
 
-void Overlay::returned() { peer_.scribe().returned(); }
+void Overlay::returned(const KnownPeers& peers) {
+  peer_.scribe().returned();
+  arrival_.remember(addresses_of(peers));
+  peers_kept_.restore(peers);
+}
 
 PeerRef Overlay::listen(wire::Hello hello) {
   const Endpoint listening = links_.listen(*parse_endpoint(options_.listen));
@@ -342,6 +347,16 @@ void Overlay::join_by(PeerRef contact) {
   }
 }
 
+std::vector<std::string> Overlay::nearest_addresses() const {
+  const pastry::LeafSet& leaves = peer_.pastry().leaf_set();
+  std::vector<std::string> addresses;
+  for (std::size_t i = 0; i < leaves.side_size(); ++i)
+    for (const PeerRef peer : {leaves.larger(i).peer, leaves.smaller(i).peer})
+      if (const auto& of_peer = peers_[peer].addresses; !of_peer.empty())
+        addresses.push_back(format_endpoint(of_peer.front()));
+  return addresses;
+}
+
 bool Overlay::smaller_id_than(PeerRef peer) const { return self().id < peers_.id(peer); }
 
 bool Overlay::alone() const { return peer_.pastry().leaf_set().empty(); }
@@ -362,6 +377,7 @@ void Overlay::after_input() {
 void Overlay::become_active() {
   state_ = NodeState::active;
   arrival_.activated();
+  peers_kept_.start();
   log::info(
       "{}: active in the ring after {} ms", options_.name,
       std::chrono::duration_cast<std::chrono::milliseconds>(net::mono_now() - started_at_).count());
@@ -377,6 +393,7 @@ void Overlay::give_up(boost::system::error_code error, const std::string& text) 
   if (start_done_) start_done_->fail(error);
   start_done_.reset();
   arrival_.stop();
+  peers_kept_.stop();
   links_.shutdown([] {});
   stopped(error);
 }

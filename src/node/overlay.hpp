@@ -39,6 +39,7 @@
 #include "node/mailbox.hpp"
 #include "node/memberships.hpp"
 #include "node/operation.hpp"
+#include "node/peer_record.hpp"
 #include "node/timer_queue.hpp"
 #include "scribe/overlay_peer.hpp"
 #include "wire/env.hpp"
@@ -46,10 +47,11 @@
 namespace canopy::node {
 
 struct OverlayHooks {
-  // Puts the cluster's UUID on disk, then calls `kept` on the overlay's thread.
+  // These put something on disk, if there is a data directory, then call `kept` on the
+  // overlay's thread: the cluster's UUID, definitions of groups, peers to remember.
   ClusterRecord::Keep keep_cluster;
-  // The same for definitions of groups; empty without a data directory.
   GroupRecord::Keep keep_groups;
+  PeerRecord::Keep keep_peers;
   // The node ends of itself; why, in words for people.
   std::function<void(const std::string& text)> failed;
 };
@@ -70,8 +72,8 @@ class Overlay final : private wire::Env,
 
   // What the disk had of groups, before start().
   void restore(const std::vector<wire::GroupState>& states);
-  // The disk tells of an earlier life in the ring; before start().
-  void returned();
+  // The disk tells of an earlier life in the ring, and of peers from then; before start().
+  void returned(const KnownPeers& peers);
 
   const PeerDescriptor& self() const { return peers_[self_]; }
   FoundingStep first_step() const noexcept { return arrival_.first(); }
@@ -161,6 +163,7 @@ class Overlay final : private wire::Env,
   void after_input();
   void become_active();
   void member_of(const Uuid& cluster);
+  std::vector<std::string> nearest_addresses() const;
   bool hold_namesake(PeerRef from, wire::Message& message);
   bool is_replaced(const Endpoint& refuser);
   void sweep_peers();
@@ -195,6 +198,7 @@ class Overlay final : private wire::Env,
   Inspector inspector_;
   Arrival arrival_;
   ClusterRecord record_;
+  PeerRecord peers_kept_;
   GroupRecord groups_kept_;
 
   NodeState state_ = NodeState::created;

@@ -185,7 +185,8 @@ std::vector<Counter> Overlay::counters(const net::LinkCounters& links) const {
   add_ring(names, peer_.pastry().counters());
   add_trees(names, peer_.scribe().counters());
   names.add("node.calls_refused", mailbox_->refused());
-  names.add("node.disk_failures", record_.failures() + groups_kept_.failures());
+  names.add("node.disk_failures",
+            record_.failures() + groups_kept_.failures() + peers_kept_.failures());
   names.add("node.joins_over_limit", memberships_.refused());
   names.add("node.malformed_contents", memberships_.malformed());
   names.add("node.messages_lost", memberships_.lost());

@@ -63,7 +63,9 @@ void Overlay::stop(std::shared_ptr<Operation<>> done) {
   arrival_.stop();
   stop_timer_ =
       timers_.after(options_.departure_time_max, [this] { departure_over(errc::timed_out); });
+  peers_kept_.stop();
   if (member) {
+    peers_kept_.look_now();
     peer_.depart();
     after_input();
   } else {

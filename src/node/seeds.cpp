@@ -1,17 +1,30 @@
 #include "node/seeds.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace canopy::node {
 
 Seeds::Seeds(const std::vector<std::string>& addresses, const Config& config, Random random)
     : config_(config), random_(random) {
-  for (const std::string& address : addresses) {
-    if (find(address)) continue;
-    Seed seed;
-    seed.address = address;
-    seeds_.push_back(std::move(seed));
-  }
+  for (const std::string& address : addresses) add(address, false);
+}
+
+void Seeds::remember(const std::vector<std::string>& addresses) {
+  for (const std::string& address : addresses) add(address, true);
+}
+
+void Seeds::add(const std::string& address, bool remembered) {
+  if (find(address)) return;
+  Seed seed;
+  seed.address = address;
+  seed.remembered = remembered;
+  seeds_.push_back(std::move(seed));
+}
+
+bool Seeds::is_remembered(std::string_view address) const noexcept {
+  const Seed* seed = find(address);
+  return seed && seed->remembered;
 }
 
 std::vector<std::string> Seeds::due(MonoTime now) {
@@ -95,15 +108,25 @@ bool Seeds::all_tried() const noexcept {
 }
 
 bool Seeds::all_refuse() const noexcept {
-  return !only_self() && std::all_of(seeds_.begin(), seeds_.end(), [](const Seed& seed) {
-    return seed.refuses || seed.state == State::self;
-  });
+  bool one_refuses = false;
+  for (const Seed& seed : seeds_) {
+    if (seed.state == State::self) continue;
+    const bool no_help =
+        seed.remembered ? seed.tried && seed.state != State::connected : seed.refuses;
+    if (!no_help) return false;
+    one_refuses = one_refuses || !seed.remembered;
+  }
+  return one_refuses;
 }
 
-Seeds::Seed* Seeds::find(std::string_view address) {
+const Seeds::Seed* Seeds::find(std::string_view address) const {
   auto found = std::find_if(seeds_.begin(), seeds_.end(),
                             [&](const Seed& seed) { return seed.address == address; });
   return found == seeds_.end() ? nullptr : &*found;
+}
+
+Seeds::Seed* Seeds::find(std::string_view address) {
+  return const_cast<Seed*>(std::as_const(*this).find(address));
 }
 
 }  // namespace canopy::node

@@ -1,5 +1,6 @@
 // When to dial which seed: all in parallel (within a bound), again after a
-// growing, jittered pause.
+// growing, jittered pause. Peers known from an earlier life are seeds, too, but
+// that they are of another cluster now means nothing.
 //
 // A state machine without I/O: the owner dials what due() names and tells what
 // came of it. One thread.
@@ -25,6 +26,10 @@ class Seeds {
   };
 
   Seeds(const std::vector<std::string>& addresses, const Config& config, Random random);
+
+  // More of them, from an earlier life.
+  void remember(const std::vector<std::string>& addresses);
+  bool is_remembered(std::string_view address) const noexcept;
 
   // The seeds to dial now; they count as being dialled from here on.
   std::vector<std::string> due(MonoTime now);
@@ -52,7 +57,8 @@ class Seeds {
   bool only_self() const noexcept;
   bool all_tried() const noexcept;
 
-  // Each one's last answer was a refusal, but for those that lead back here.
+  // The last answer of each that was given was a refusal, but for those that lead back
+  // here, and none that is remembered answers.
   bool all_refuse() const noexcept;
 
  private:
@@ -64,8 +70,11 @@ class Seeds {
     unsigned failures = 0;
     bool tried = false;
     bool refuses = false;  // said so at the last dial
+    bool remembered = false;
   };
+  void add(const std::string& address, bool remembered);
   Seed* find(std::string_view address);
+  const Seed* find(std::string_view address) const;
 
   Config config_;
   Random random_;

@@ -107,6 +107,9 @@ TEST(FoundingTest, NeverGivesBirthToASecondCluster) {
       {{.has_seeds = true, .may_found = false, .is_member = true}, S::ask_seeds, S::resume},
       {{.has_seeds = true, .may_found = true, .is_member = true}, S::ask_seeds, S::resume},
   };
+  EXPECT_EQ(first_step({.is_member = true, .knows_peers = true}), S::ask_seeds);
+  EXPECT_EQ(step_without_seeds({.is_member = true, .knows_peers = true}), S::resume);
+  EXPECT_EQ(first_step({.is_member = false, .knows_peers = true}), S::found);
   for (const Case& test : cases) {
     SCOPED_TRACE(testing::Message()
                  << test.facts.has_seeds << test.facts.may_found << test.facts.is_member);
@@ -129,6 +132,29 @@ TEST_F(SeedsTest, AllRefuseWhenEachLastAnswerWasARefusal) {
   seeds.refused("a", start);
   seeds.connected("b");
   EXPECT_FALSE(seeds.all_refuse());
+}
+
+// Whoever is at its address now.
+TEST_F(SeedsTest, APeerOfAnEarlierLifeIsNoReasonToGiveUp) {
+  Seeds seeds = make({});
+  seeds.remember({"known"});
+  EXPECT_TRUE(seeds.is_remembered("known"));
+  EXPECT_EQ(seeds.due(start), Addresses{"known"});
+  seeds.refused("known", start);
+  EXPECT_FALSE(seeds.all_refuse());
+}
+
+TEST_F(SeedsTest, APeerOfAnEarlierLifeIsWaitedForBeforeGivingUp) {
+  Seeds seeds = make({"a"});
+  seeds.remember({"known", "a"});
+  EXPECT_FALSE(seeds.is_remembered("a"));
+  EXPECT_EQ(seeds.due(start), (Addresses{"a", "known"}));
+  seeds.refused("a", start);
+  EXPECT_FALSE(seeds.all_refuse());
+  seeds.connected("known");
+  EXPECT_FALSE(seeds.all_refuse());
+  seeds.failed("known", start);
+  EXPECT_TRUE(seeds.all_refuse());
 }
 
 }  // namespace

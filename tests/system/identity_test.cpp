@@ -252,7 +252,7 @@ TEST_F(IdentityTest, ARestartedMemberJoinsByWhoeverCallsIt) {
   EXPECT_TRUE(cluster_.becomes_one_ring(seconds(15) * slowness)) << cluster_.logs();
 }
 
-// As it was started the first time: without a seed.
+// As it was started the first time: without a seed. It has forgotten whom it knew.
 TEST_F(IdentityTest, AFounderThatWasKilledJoinsByWhoeverCallsIt) {
   Daemon& founder = cluster_.add_stranger(
       "a", {"--data", data("a"), "--listen", "127.0.0.1:" + std::to_string(free_port())});
@@ -260,9 +260,63 @@ TEST_F(IdentityTest, AFounderThatWasKilledJoinsByWhoeverCallsIt) {
   cluster_.start(4);
   ASSERT_TRUE(cluster_.becomes_one_ring(seconds(15) * slowness)) << cluster_.logs();
   end(founder, SIGKILL);
+  std::filesystem::remove(data("a") + "/peers.json");
   founder.process().start();
   ASSERT_TRUE(becomes_active(founder)) << founder.process().err();
   EXPECT_TRUE(cluster_.becomes_one_ring(seconds(60) * slowness)) << cluster_.logs();
+}
+
+// At another address, so that nobody finds it; it left cleanly, so that nobody looks for it.
+TEST_F(IdentityTest, AFounderThatIsStartedAgainJoinsByThePeersThatItKnew) {
+  Daemon& founder = cluster_.add_stranger("a", {"--data", data("a")});
+  ASSERT_TRUE(founder.up());
+  cluster_.start(3);
+  ASSERT_TRUE(cluster_.becomes_one_ring(seconds(15) * slowness)) << cluster_.logs();
+  end(founder);
+  founder.process().start();
+  ASSERT_TRUE(founder.up());
+  EXPECT_NE(founder.process().out().find("again by peers that it knows"), std::string::npos)
+      << founder.process().out();
+  EXPECT_TRUE(cluster_.becomes_one_ring(seconds(15) * slowness)) << cluster_.logs();
+}
+
+TEST_F(IdentityTest, TwoThatAreEachOthersOnlySeedsComeBackToTheirRing) {
+  const std::vector<std::string> addresses{"127.0.0.1:" + std::to_string(free_port()),
+                                           "127.0.0.1:" + std::to_string(free_port())};
+  Daemon& first = cluster_.add_stranger(
+      "a", {"--data", data("a"), "--listen", addresses[0], "--join", addresses[1], "--found"});
+  ASSERT_TRUE(becomes_active(first));
+  Daemon& second = cluster_.add_stranger(
+      "b", {"--data", data("b"), "--listen", addresses[1], "--join", addresses[0]});
+  ASSERT_TRUE(becomes_active(second));
+  // Of these nobody is told of the two but the first, and only that there was one.
+  Daemon& third = cluster_.add_stranger("c", {"--join", addresses[0]});
+  ASSERT_TRUE(becomes_active(third));
+  ASSERT_TRUE(becomes_active(cluster_.add_stranger("d", {"--join", third.address()})));
+  ASSERT_TRUE(cluster_.becomes_one_ring(seconds(15) * slowness)) << cluster_.logs();
+  end(first);
+  end(second);
+  first.process().start();
+  second.process().start();
+  EXPECT_TRUE(cluster_.becomes_one_ring(seconds(15) * slowness)) << cluster_.logs();
+}
+
+// Neither those that have gone nor those of another cluster keep it.
+TEST_F(IdentityTest, AMemberThatKnowsOnlyPeersThatHaveGoneIsARingOfOne) {
+  Daemon& founder = cluster_.add_stranger("a", {"--data", data("a")});
+  ASSERT_TRUE(founder.up());
+  Daemon& member = cluster_.add("b", {"--data", data("b")});
+  ASSERT_TRUE(becomes_active(founder) && becomes_active(member)) << cluster_.logs();
+  const std::string address = member.address();
+  const std::string cluster = founder.status().cluster_uuid;
+  end(member);
+  end(founder);
+  Daemon& other = cluster_.add_stranger("x", {"--listen", address});
+  ASSERT_TRUE(becomes_active(other));
+  founder.process().start();
+  ASSERT_TRUE(becomes_active(founder)) << founder.process().err();
+  EXPECT_EQ(founder.status().cluster_uuid, cluster);
+  EXPECT_EQ(founder.ring().size(), 1U);
 }
 
 TEST_F(IdentityTest, AJoinerWhoseDiskIsFullKeepsItsClusterOnceThereIsRoom) {

@@ -1,0 +1,49 @@
+#include "node/peer_record.hpp"
+
+#include <utility>
+
+#include "net/clock.hpp"
+#include "net/log.hpp"
+
+namespace canopy::node {
+
+PeerRecord::PeerRecord(std::string name, TimerQueue& timers, Keep keep, Look look)
+    : name_(std::move(name)), timers_(timers), keep_(std::move(keep)), look_(std::move(look)) {}
+
+void PeerRecord::restore(KnownPeers peers) {
+  peers_ = std::move(peers);
+  on_disk_ = addresses_of(peers_);
+}
+
+void PeerRecord::start() {
+  look_now();
+  next_look_ = timers_.after(pause, [this] { start(); });
+}
+
+void PeerRecord::look_now() {
+  peers_ = updated(peers_, look_(), net::wall_now());
+  if (!under_way_ && addresses_of(peers_) != on_disk_) write();
+}
+
+void PeerRecord::write() {
+  under_way_ = true;
+  keep_(peers_, [this, addresses = addresses_of(peers_)](boost::system::error_code error) {
+    tried(addresses, error);
+  });
+}
+
+// What has changed meanwhile, or was refused, is written at the next look.
+void PeerRecord::tried(const std::vector<std::string>& addresses, boost::system::error_code error) {
+  under_way_ = false;
+  if (!error) {
+    on_disk_ = addresses;
+    failing_ = false;
+    return;
+  }
+  ++failures_;
+  if (!std::exchange(failing_, true))
+    log::error("{}: cannot keep the peers that it knows on disk: {}: trying again", name_,
+               error.message());
+}
+
+}  // namespace canopy::node
