@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <utility>
 
 namespace canopy::sim {
 
@@ -197,7 +198,9 @@ void FuzzPlan::plan_fault(ActKind kind, MonoTime at) {
   const std::array<Duration, 3> pauses{Duration(1ms), about(config.probe_timeout),
                                        about(notice_time(config))};
   const MonoTime back = std::min(at + one_of(random, pauses), healed - 1s);
-  if (random.chance(0.8)) {
+  const bool comes_back = random.chance(0.8);
+  // The first crash is followed by a restart in all schedules.
+  if (comes_back || (kind == ActKind::crash && !std::exchange(restarts_, true))) {
     acts.push_back({.at = back, .kind = ActKind::restart, .node = act.node, .other = act.other});
     std::swap(acts[acts.size() - 1], acts[acts.size() - 2]);
   }

@@ -123,6 +123,7 @@ struct FuzzPlan {
   Random order_random_;     // of its own, too
   Random several_random_;   // of its own: the rest of the schedule stays as it is
   bool several_ = false;    // some acts strike several nodes
+  bool restarts_ = false;   // there was a crash
   Random load_random_;      // of its own, too
   Random request_random_;   // likewise
   Random disk_random_;      // likewise

@@ -141,7 +141,8 @@ void FuzzRunner::run_until(MonoTime time) {
 }
 
 void FuzzRunner::carry_out(const Act& act) {
-  const NodeIndex node = act.node;
+  const NodeIndex node = act.kind < first_fault ? act.node : aim(act);
+  note_strike(act.kind, node);
   // To whoever hangs words come late.
   const bool loses = act.kind == ActKind::loss || act.kind == ActKind::clog ||
                      act.kind == ActKind::hang || act.kind == ActKind::cut_both_ways ||
@@ -174,7 +175,7 @@ void FuzzRunner::carry_out(const Act& act) {
     case ActKind::cut_one_way: return cut(act, random_.chance(0.5) ? Cut::from_side : Cut::to_side);
     case ActKind::cut_link: return cut_link(act);
     case ActKind::clog:
-      return simulation_->network().clog(act.other == node ? no_node : act.other, node,
+      return simulation_->network().clog(act.other == act.node ? no_node : act.other, node,
                                          simulation_->now() + act.span);
     case ActKind::clock_jump:
       // What it remembers for a time it forgets too early; in ordered groups, what it has had.
@@ -191,13 +192,12 @@ void FuzzRunner::carry_out(const Act& act) {
 }
 
 void FuzzRunner::stop(const Act& act) {
-  const std::vector<NodeIndex> struck = struck_by(act);
-  if (act.kind != ActKind::hang && !struck.empty()) stopped_together_[act.node] = struck;
-  for (const NodeIndex node : struck) {
+  for (const NodeIndex node : struck_by(act)) {
     if (act.kind == ActKind::hang) {
       hang(node, act.span);
       continue;
     }
+    stopped_by_[act.node].push_back(node);
     memberships_[node].clear();
     track_.stopped(process(node));
     presence_.stopped(process(node), simulation_->now());
@@ -210,15 +210,25 @@ void FuzzRunner::stop(const Act& act) {
   }
 }
 
-// Whom the act concerns in the first place.
+// Whom a fault concerns in the first place. Whoever comes next, if that one does not
+// run: so that there is one whom it strikes.
 NodeIndex FuzzRunner::aim(const Act& act) const {
-  if (!act.at_root) return act.node;
-  const RingOrder ring = running();
-  for (const auto& [id, node] : ring.members()) {
+  for (NodeIndex node = 0; act.at_root && node < plan_.nodes; ++node) {
+    if (simulation_->state(node) != NodeState::running) continue;
     const auto view = simulation_->peer(node).scribe().view(group_id(act.other));
     if (view && view->root) return node;
   }
+  for (NodeIndex i = 0; i < plan_.nodes; ++i) {
+    const NodeIndex node = (act.node + i) % plan_.nodes;
+    if (simulation_->state(node) == NodeState::running) return node;
+  }
   return act.node;
+}
+
+void FuzzRunner::note_strike(ActKind kind, NodeIndex node) {
+  const bool of_all_schedules = kind >= first_fault && static_cast<std::size_t>(kind) < act_kinds;
+  if (!of_all_schedules || kind == ActKind::restart) return;
+  if (simulation_->state(node) == NodeState::running) kinds_struck_.insert(kind);
 }
 
 RingOrder FuzzRunner::running() const {
@@ -251,8 +261,10 @@ std::vector<NodeIndex> FuzzRunner::struck_by(const Act& act) const {
 }
 
 void FuzzRunner::come_back(const Act& act) {
-  for (const NodeIndex node : std::exchange(stopped_together_[act.node], {})) {
-    if (simulation_->stopped(node)) enter(node, act.other);
+  for (const NodeIndex node : std::exchange(stopped_by_[act.node], {})) {
+    if (!simulation_->stopped(node)) continue;
+    enter(node, act.other);
+    if (!simulation_->stopped(node)) kinds_struck_.insert(ActKind::restart);
   }
 }
 
@@ -545,6 +557,10 @@ void FuzzRunner::cut_link(const Act& act) {
 
 void FuzzRunner::end_faults() {
   for (auto& [time, what] : std::exchange(later_, {})) what();
+  constexpr std::size_t kinds = act_kinds - static_cast<std::size_t>(first_fault);
+  if (kinds_struck_.size() < kinds) {
+    find(fmt::format("of {} kinds of faults only {} struck anybody", kinds, kinds_struck_.size()));
+  }
   simulation_->network().heal_all(simulation_->now());
   simulation_->network().set_faults({});
   for (NodeIndex node = 0; node < plan_.nodes; ++node) simulation_->set_clock_drift(node, 0);

@@ -54,6 +54,7 @@ class FuzzRunner final : public Observer {
   void carry_out(const Act& act);
   void stop(const Act& act);
   NodeIndex aim(const Act& act) const;
+  void note_strike(ActKind kind, NodeIndex node);
   RingOrder running() const;
   std::vector<NodeIndex> struck_by(const Act& act) const;
   void come_back(const Act& act);
@@ -110,8 +111,9 @@ class FuzzRunner final : public Observer {
   std::vector<bool> started_;
   std::vector<std::map<std::uint32_t, std::uint64_t>> memberships_;  // by node; by group, numbered
   std::uint64_t memberships_begun_ = 0;
-  std::set<std::pair<NodeIndex, std::uint32_t>> unordered_;       // nodes, and groups of theirs
-  std::map<NodeIndex, std::vector<NodeIndex>> stopped_together_;  // by the first of them
+  std::set<std::pair<NodeIndex, std::uint32_t>> unordered_;  // nodes, and groups of theirs
+  std::map<NodeIndex, std::vector<NodeIndex>> stopped_by_;   // acts at that node
+  std::set<ActKind> kinds_struck_;                           // of all schedules
   std::multimap<MonoTime, std::function<void()>> later_;
   std::vector<std::pair<MonoTime, LinkFaults>> link_faults_;  // in force until then
   // By node and its membership.

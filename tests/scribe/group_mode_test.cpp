@@ -10,6 +10,15 @@ namespace {
 
 class GroupModeTest : public TreeTest {
  protected:
+  void expect_all_of_it_in_order() {
+    publish_for(200ms, outsider(), wire::AckMode::root);
+    net.run_for(5s);
+    for (const PeerRef ref : listeners()) {
+      ASSERT_EQ(net[ref].delivered.size(), published);
+      EXPECT_NE(net[ref].delivered.back().position.epoch, 0u);
+    }
+  }
+
   // A peer that keeps this of the group says so.
   void tell_root(const wire::GroupState& state) {
     const PeerRef from = refs[1] == root() ? refs[2] : refs[1];
@@ -31,12 +40,58 @@ TEST_P(GroupModeTest, AGroupHasOne) {
 TEST_P(GroupModeTest, AGroupThatTurnsOutToBeOrderedIsServedInOrder) {
   grow(30);
   tell_root({group, prices, wire::GroupMode::ordered, 7, 3, true});
-  publish_for(200ms, outsider(), wire::AckMode::root);
-  net.run_for(5s);
-  for (const PeerRef ref : joined) {
-    ASSERT_EQ(net[ref].delivered.size(), published);
-    EXPECT_NE(net[ref].delivered.front().position.epoch, 0u);
+  expect_all_of_it_in_order();
+}
+
+// By one that has a place of a replica no more.
+TEST_P(GroupModeTest, AGroupThatIsOfferedAsOrderedIsServedInOrder) {
+  grow(30);
+  wire::GroupChange offer;
+  offer.group = group;
+  offer.name = prices;
+  offer.origin = outsider();
+  offer.kind = wire::ChangeKind::offer;
+  offer.states.push_back({group, prices, wire::GroupMode::ordered, 7, 3, true});
+  net[offer.origin].peer->pastry().route(group, offer);
+  net.run_for(1s);
+  expect_all_of_it_in_order();
+}
+
+// And while it is, nothing is changed.
+TEST_P(GroupModeTest, AGroupThatTurnsOutToBeOrderedWhileItIsHandedOverIsServedInOrder) {
+  grow(30);
+  net.lost = [](PeerRef, PeerRef, const wire::Message& message) {
+    const auto* states = std::get_if<wire::RootStates>(&message);
+    return states && states->handover;
+  };
+  const PeerRef old_root = root();
+  const PeerRef newcomer = net.add(closer_name()).ref;
+  net.run_for(1s);
+  net[old_root].peer->receive(
+      refs[0],
+      wire::RootStates{77, false, {{group, prices, wire::GroupMode::ordered, 7, 3, true}}});
+  net.kill(newcomer);
+  ASSERT_TRUE(net.run_until([&] { return net.roots(group) == wire::Peers{old_root}; }, 20s));
+  expect_sound_within(30s);
+  expect_all_of_it_in_order();
+}
+
+// The tree has an order; what the next root keeps of the group is from before.
+TEST_P(GroupModeTest, AReplicaThatKnowsOfNoOrderIsNotBelievedAgainstTheTree) {
+  grow(30, wire::GroupMode::ordered);
+  publish_for(100ms, outsider(), wire::AckMode::root);
+  net.run_for(1s);
+  const std::uint64_t epoch = net[joined[0]].delivered.back().position.epoch;
+  const PeerRef old_root = root();
+  for (const PeerRef ref : refs) {
+    if (ref == old_root) continue;
+    net[ref].peer->receive(
+        old_root, wire::RootStates{
+                      77, false, {{group, prices, wire::GroupMode::best_effort, epoch, 99, true}}});
   }
+  net.kill(old_root);
+  expect_sound_within(60s);
+  expect_all_of_it_in_order();
 }
 
 // It was deleted, and created anew.

@@ -120,13 +120,6 @@ class OrderingTest : public TreeTest {
     return copy.value_or(wire::Publish{});
   }
 
-  // Of a peer that would be closer to the group than its root is.
-  std::string closer_name() {
-    for (int i = 0;; ++i) {
-      const std::string name = "newcomer-" + std::to_string(i);
-      if (closer_to(group, Id::hash_of(name), net.table().id(root()))) return name;
-    }
-  }
   // Takes the order over, and knows of nothing that was published before.
   Box& add_closer_root() {
     Box& newcomer = net.add(closer_name());

@@ -36,6 +36,14 @@ class TreeTest : public testing::TestWithParam<std::uint64_t> {
 
   PeerRef root() { return net.closest_live(group); }
 
+  // Of a peer that would be closer to the group than its root is.
+  std::string closer_name() {
+    for (int i = 0;; ++i) {
+      const std::string name = "newcomer-" + std::to_string(i);
+      if (closer_to(group, Id::hash_of(name), net.table().id(root()))) return name;
+    }
+  }
+
   // Somebody outside the tree, so that its loss is no part of the test.
   PeerRef outsider() {
     for (const PeerRef ref : refs) {
