@@ -63,10 +63,10 @@ struct NodeOptions {
 
   std::string cluster = "canopy";
 
-  // Keeps id, cluster UUID, incarnation, the groups that were created (of which this
-  // node is the root, or stands in for it) and up to eight peers of the ring, which are
-  // asked beside the seeds at the next start, across restarts. Empty: nothing is kept, and the node
-  // is a stranger to its cluster at every start.
+  // Keeps across restarts: id, cluster UUID, incarnation, the groups that were created
+  // (of which this node is the root, or stands in for it), and up to eight peers of the
+  // ring, which are asked beside the seeds. Empty: nothing is kept, and the node is a
+  // stranger to its cluster at every start.
   std::string data_directory = {};
 
   Profile profile = Profile::lan;

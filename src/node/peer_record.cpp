@@ -37,7 +37,8 @@ void PeerRecord::tried(const std::vector<std::string>& addresses, boost::system:
   under_way_ = false;
   if (!error) {
     on_disk_ = addresses;
-    failing_ = false;
+    if (std::exchange(failing_, false))
+      log::info("{}: the peers that it knows are on disk again", name_);
     return;
   }
   ++failures_;

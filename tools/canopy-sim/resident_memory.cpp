@@ -23,8 +23,6 @@ std::uint64_t status_bytes(const std::string& field) {
 
 }  // namespace
 
-std::uint64_t resident_bytes() { return status_bytes("VmRSS:"); }
-
 std::uint64_t peak_resident_bytes() { return status_bytes("VmHWM:"); }
 
 std::uint64_t heap_bytes() {

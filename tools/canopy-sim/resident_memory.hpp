@@ -5,8 +5,7 @@
 
 namespace canopy::tools {
 
-// By the kernel's account: now, and the most so far.
-std::uint64_t resident_bytes();
+// By the kernel's account, the most so far.
 std::uint64_t peak_resident_bytes();
 // By the allocator's: what has been allocated and not freed.
 std::uint64_t heap_bytes();

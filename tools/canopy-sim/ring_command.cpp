@@ -40,15 +40,15 @@ RingReport measure(const sim::RingOptions& options, ProgressBar& bar) {
   const auto start = std::chrono::steady_clock::now();
   sim::RingExperiment ring(options,
                            [&bar](std::string_view what, double done) { bar.show(what, done); });
-  const std::uint64_t before = resident_bytes();
+  const std::uint64_t before = heap_bytes();  // what is resident differs from run to run
   RingReport report;
   report.growth = ring.grow();
+  report.bytes_per_node =
+      static_cast<double>(heap_bytes() - before) / static_cast<double>(options.nodes);
   report.findings = ring.check();
   report.zones = ring.zones();
   report.lookups = ring.look_up();
   const auto& simulation = ring.simulation();
-  report.bytes_per_node =
-      static_cast<double>(peak_resident_bytes() - before) / static_cast<double>(options.nodes);
   report.virtual_seconds = static_cast<double>(simulation.now().time_since_epoch().count()) / 1e6;
   report.events = simulation.events();
   report.trace_hash = ring.simulation().trace().hash();
