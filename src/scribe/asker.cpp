@@ -95,6 +95,8 @@ void Asker::ask_one(const wire::GroupName& name, Asked& asked) {
 void Asker::search(Asked& asked) {
   const std::uint64_t sequence = asked.message.id.sequence;
   anycasts_.forget(sequence);
+  // A process that was stopped hears that it has to search before it hears how late it is.
+  if (core_.now() >= asked.deadline) return time_out(sequence, asked);
   // Where a member was lost, the tree may be under repair.
   const Patience patience = asked.lost ? Patience::until_deadline : asked.terms.patience;
   anycasts_.begin(
@@ -254,6 +256,12 @@ void Asker::finish(std::uint64_t sequence, boost::system::error_code error) {
   core_.upcalls.call(std::move(tell_end));
 }
 
+void Asker::time_out(std::uint64_t sequence, const Asked& asked) {
+  const bool waits_for_all = asked.terms.to_all && asked.terms.replies == 0;
+  if (waits_for_all && !asked.outcome.replies.empty()) return finish(sequence, {});
+  finish(sequence, asked.lost && !asked.taker ? errc::lost_member : errc::timed_out);
+}
+
 void Asker::cancel(const wire::MessageId& id) {
   if (find(id)) forget(id.sequence, {});
 }
@@ -306,10 +314,8 @@ void Asker::tick() {
       }
       asked.lost = true;
       move_on(sequence, asked);
-    } else if (asked.terms.to_all && asked.terms.replies == 0 && !asked.outcome.replies.empty()) {
-      finish(sequence, {});
     } else {
-      finish(sequence, asked.lost && !asked.taker ? errc::lost_member : errc::timed_out);
+      time_out(sequence, asked);
     }
   }
 }

@@ -109,6 +109,7 @@ class Asker {
   void judge(std::uint64_t sequence);
   void schedule(std::uint64_t sequence, const Asked& asked);
   void finish(std::uint64_t sequence, boost::system::error_code error);
+  void time_out(std::uint64_t sequence, const Asked& asked);
   void forget(std::uint64_t sequence, PeerRef replied);
   Duration taker_patience() const;
   template <class Message>

@@ -342,7 +342,8 @@ void Dissemination::avoid(PeerRef peer) {
   for (const std::uint64_t sequence : pending_.sent_to(peer)) {
     // The way may lead to it yet, and each that is refused would bring all of them here again.
     PendingPublish* pending = pending_.find(sequence);
-    if (!pending) continue;  // another's retry has ended it
+    // Another's retry has ended it, or its own time has, and it is about to be told.
+    if (!pending || is_over(*pending, sequence)) continue;
     if (!pending->placed || !std::exchange(pending->rerouted, true)) send_again(sequence);
   }
 }
@@ -355,14 +356,18 @@ void Dissemination::tick() {
   for (const std::uint64_t sequence : pending_.take_due(core_.now())) review(sequence);
 }
 
+bool Dissemination::is_over(const PendingPublish& pending, std::uint64_t sequence) const {
+  const bool waits = lines_.waits(pending.message.group, sequence);
+  return core_.now() >= (waits ? pending.line_until : pending.deadline);
+}
+
 void Dissemination::review(std::uint64_t sequence) {
   const PendingPublish* pending = pending_.find(sequence);
   if (!pending) return;  // another's retry has ended it
   const Id& group = pending->message.group;
-  const bool waits = lines_.waits(group, sequence);
-  if (core_.now() >= (waits ? pending->line_until : pending->deadline)) {
+  if (is_over(*pending, sequence)) {
     give_up(*pending, sequence);
-  } else if (waits && !lines_.is_next(group, sequence)) {
+  } else if (lines_.waits(group, sequence) && !lines_.is_next(group, sequence)) {
     pending_.look_again(sequence, pending->line_until);
   } else {
     send_again(sequence);

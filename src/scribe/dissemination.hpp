@@ -96,6 +96,7 @@ class Dissemination {
   void leave_line(const Id& group, std::uint64_t sequence);
   void refuse_behind(const Id& group, std::uint64_t sequence, const wire::PublishAck& ack);
   void fail_behind(const PendingPublish& failed, std::uint64_t sequence, errc error);
+  bool is_over(const PendingPublish& pending, std::uint64_t sequence) const;
   void review(std::uint64_t sequence);
   void give_up(const PendingPublish& pending, std::uint64_t sequence);
   std::optional<PendingPublish> conclude(std::uint64_t sequence, const wire::PublishAck& ack);

@@ -21,16 +21,19 @@ void RequestChecker::find(const wire::MessageId& id, const char* finding, const 
 }
 
 void RequestChecker::sent(const wire::MessageId& id, const Member& sender, MonoTime deadline) {
-  sent_[id] = {sender, deadline, false, {}};
+  Sent& sent = sent_[id];
+  sent.sender = sender;
+  sent.deadline = deadline;
 }
 
 void RequestChecker::had(const wire::MessageId& id, const Member& member, MonoTime now,
                          std::uint64_t membership) {
-  const auto found = sent_.find(id);
-  if (found == sent_.end()) return find(id, "was given what nobody had sent", member);
-  const bool first = found->second.had.insert({member, membership}).second;
+  Sent& sent = sent_[id];
+  const bool first = sent.had.insert({member, membership}).second;
   if (!first) find(id, "was given it twice", member);
-  if (now > found->second.deadline + slack) find(id, "was given it long after its time", member);
+  if (sent.sender && now > sent.deadline + slack) {
+    find(id, "was given it long after its time", member);
+  }
 }
 
 void RequestChecker::expect_had(const wire::MessageId& id, const Member& member,
@@ -64,7 +67,13 @@ void RequestChecker::stopped(const Member& process) {
 
 void RequestChecker::judge_end() {
   for (const auto& [id, sent] : sent_) {
-    if (!sent.ended) find(id, "was never told how it had ended", sent.sender);
+    if (sent.sender) {
+      if (!sent.ended) find(id, "was never told how it had ended", *sent.sender);
+      continue;
+    }
+    for (const auto& [member, membership] : sent.had) {
+      find(id, "was given what nobody had sent", member);
+    }
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -23,7 +24,8 @@ class RequestChecker {
  public:
   using Member = std::pair<NodeIndex, std::uint64_t>;  // node, its incarnation
 
-  // Its sender, a process, waits until then.
+  // Its sender, a process, waits until then. The sender's own member may have had it before,
+  // within the call that sends it.
   void sent(const wire::MessageId& id, const Member& sender, MonoTime deadline);
   // The member takes an anycast; or owes a reply to a request to all, in this one of
   // its memberships.
@@ -45,7 +47,7 @@ class RequestChecker {
 
  private:
   struct Sent {
-    Member sender;
+    std::optional<Member> sender;  // none yet
     MonoTime deadline{};
     bool ended = false;
     std::set<std::pair<Member, std::uint64_t>> had;

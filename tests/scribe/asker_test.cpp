@@ -213,6 +213,24 @@ TEST_F(AskerTest, AtTheDeadlineBothSidesAreTold) {
   EXPECT_EQ(replied.at(0), errc::not_awaited);
 }
 
+TEST_F(AskerTest, WhoWakesAfterTheDeadlineAsksNobodyElse) {
+  build(20, 4);
+  const PeerRef asker = refs[15];
+  ask(asker, to_one(4s));
+  const PeerRef member = holder();
+  ASSERT_TRUE(member);
+  net.run_for(100ms);
+  net.hang(asker);
+  net.run_for(100ms);
+  decline(member);
+  net.run_for(5s);
+  net.wake_up(asker, MiniNet::WakesTo::inbox);
+  net.run_for(1s);
+  EXPECT_TRUE(holders().empty());
+  ASSERT_TRUE(told.has_value());
+  EXPECT_EQ(told->error, errc::timed_out);
+}
+
 TEST_F(AskerTest, ACancelledRequestIsCancelledAtItsMember) {
   build(10, 1);
   const wire::MessageId id = ask(refs[5], to_one());

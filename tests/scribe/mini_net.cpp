@@ -126,17 +126,21 @@ Box& MiniNet::restart(PeerRef ref) { return add(table_[ref].name); }
 void MiniNet::kill(PeerRef ref) { boxes_.at(ref)->alive = false; }
 void MiniNet::hang(PeerRef ref) { boxes_.at(ref)->hung = true; }
 
-void MiniNet::wake_up(PeerRef ref) {
-  Box& box = *boxes_.at(ref);
-  box.hung = false;
-  // As a process does: timers that are long due first, then what has arrived.
+void MiniNet::tick(Box& box) {
   box.wake = never;
   box.peer->tick();
+}
+
+void MiniNet::wake_up(PeerRef ref, WakesTo first) {
+  Box& box = *boxes_.at(ref);
+  box.hung = false;
+  if (first == WakesTo::timers) tick(box);
   while (!box.inbox.empty()) {
     auto [from, message] = std::move(box.inbox.front());
     box.inbox.pop_front();
     box.peer->receive(from, std::move(message));
   }
+  if (first == WakesTo::inbox) tick(box);
 }
 
 std::vector<Box*> MiniNet::live() {
@@ -173,9 +177,7 @@ void MiniNet::transmit(PeerRef from, PeerRef to, wire::Message message) {
 void MiniNet::handle(Event& event) {
   Box& box = *boxes_.at(event.to);
   if (!event.from) {
-    if (!box.alive || box.hung || box.wake > now_) return;
-    box.wake = never;
-    box.peer->tick();
+    if (box.alive && !box.hung && box.wake <= now_) tick(box);
   } else if (event.refused) {
     if (box.alive && !box.hung) box.peer->unreachable(event.from);
   } else if (!box.alive) {

@@ -104,7 +104,9 @@ class MiniNet {
 
   void kill(PeerRef ref);  // links break: senders are told
   void hang(PeerRef ref);  // reads nothing, says nothing
-  void wake_up(PeerRef ref);
+  // Both are ready at once: timers that are long due, and what has arrived.
+  enum class WakesTo { timers, inbox };
+  void wake_up(PeerRef ref, WakesTo first = WakesTo::timers);
   // Drops messages of this type that `lost` says so of.
   std::function<bool(PeerRef from, PeerRef to, const wire::Message&)> lost;
 
@@ -165,6 +167,7 @@ class MiniNet {
 
  private:
   friend class Box;
+  static void tick(Box& box);
   struct Event {
     MonoTime at;
     std::uint64_t sequence = 0;

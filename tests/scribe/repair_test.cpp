@@ -11,6 +11,8 @@
 namespace canopy::scribe::test {
 namespace {
 
+using boost::system::error_code;
+
 const wire::GroupName news{"news", "ann"};
 
 class RepairTest : public testing::Test {
@@ -211,6 +213,27 @@ TEST_F(RepairTest, APublisherWithADeadRootInItsCacheGetsThrough) {
   const PublishOutcome outcome = net.publish(publisher, prices, "second");
   EXPECT_FALSE(outcome.error);
   EXPECT_NE(outcome.root, root);
+}
+
+// On waking it hears first that the root has gone, and then what time it is.
+TEST_F(RepairTest, AStoppedPublisherDoesNotTryAgainAfterItsDeadline) {
+  build(10);
+  everybody_joins(prices);
+  const PeerRef root = net.closest_live(group);
+  const PeerRef publisher = refs[0] == root ? refs[1] : refs[0];
+  ASSERT_FALSE(net.publish(publisher, prices, "first").error);
+  net.kill(root);
+  net.lost = [root](PeerRef, PeerRef to, const wire::Message&) { return to == root; };
+  std::optional<error_code> told;
+  net[publisher].scribe().publish(prices, wire::AckMode::root, Buffer::copy_of("late"),
+                                  [&told](const PublishOutcome& outcome) { told = outcome.error; });
+  net.hang(publisher);
+  net.run_for(net.config.scribe.request_timeout + 1s);
+  net[publisher].peer->unreachable(root);
+  net.wake_up(publisher, MiniNet::WakesTo::inbox);
+  net.run_for(1s);
+  EXPECT_EQ(told, errc::timed_out);
+  EXPECT_EQ(net[publisher].scribe().counters().publish_retries, 0u);
 }
 
 TEST_F(RepairTest, ARetriedPublishReachesMembersOnce) {

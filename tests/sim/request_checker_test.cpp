@@ -54,7 +54,18 @@ TEST_F(RequestCheckerTest, WhoDidNotHaveItHasNotTakenItNorReplied) {
   EXPECT_EQ(findings(), 1U);
   checker.said_replied(job, another);
   EXPECT_EQ(findings(), 1U);
-  checker.had({Id::hash_of("b"), 1, 1}, taker, MonoTime(5s));
+}
+
+TEST_F(RequestCheckerTest, TheSendersOwnMemberMayHaveItWithinTheCallThatSendsIt) {
+  const wire::MessageId own{Id::hash_of("a"), 1, 2};
+  const wire::MessageId forged{Id::hash_of("b"), 1, 1};
+  checker.had(own, origin, MonoTime(5s));
+  checker.had(forged, taker, MonoTime(5s));
+  checker.sent(own, origin, MonoTime(10s));
+  checker.ended(own);
+  checker.ended(job);
+  EXPECT_EQ(findings(), 0U);
+  checker.judge_end();
   EXPECT_EQ(findings(), 1U);
 }
 
