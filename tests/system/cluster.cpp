@@ -135,7 +135,7 @@ bool Cluster::is_one_ring() {
     }
     if (seen != running) return false;
   }
-  return true;
+  return !running.empty();
 }
 
 bool Cluster::becomes_one_ring(milliseconds time_max) {
