@@ -24,6 +24,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr int format_version = 1;
+constexpr auto refresh_pause = std::chrono::hours(24);
 constexpr const char* file_name = "peers.json";
 constexpr std::size_t file_bytes_max = 64 * 1024;
 
@@ -82,6 +83,12 @@ std::vector<std::string> addresses_of(const KnownPeers& peers) {
   std::vector<std::string> addresses;
   for (const KnownPeer& peer : peers) addresses.push_back(peer.address);
   return addresses;
+}
+
+bool are_news(const KnownPeers& peers, const KnownPeers& on_disk) {
+  if (addresses_of(peers) != addresses_of(on_disk)) return true;
+  if (peers.empty() || peers.front().seen <= on_disk.front().seen) return false;
+  return peers.front().seen - refresh_pause >= on_disk.front().seen;  // whatever a file says
 }
 
 KnownPeers read_known_peers(const std::string& directory) {

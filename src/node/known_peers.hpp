@@ -34,6 +34,9 @@ KnownPeers updated(const KnownPeers& before, const std::vector<std::string>& in_
 
 std::vector<std::string> addresses_of(const KnownPeers& peers);
 
+// Whether the disk is to have these instead: they are others, or the same, seen a day later.
+bool are_news(const KnownPeers& peers, const KnownPeers& on_disk);
+
 // Of a data directory. None if there is no file; one that cannot be understood is told of
 // in the log.
 KnownPeers read_known_peers(const std::string& directory);

@@ -12,7 +12,7 @@ PeerRecord::PeerRecord(std::string name, TimerQueue& timers, Keep keep, Look loo
 
 void PeerRecord::restore(KnownPeers peers) {
   peers_ = std::move(peers);
-  on_disk_ = addresses_of(peers_);
+  on_disk_ = peers_;
 }
 
 void PeerRecord::start() {
@@ -22,21 +22,19 @@ void PeerRecord::start() {
 
 void PeerRecord::look_now() {
   peers_ = updated(peers_, look_(), net::wall_now());
-  if (!under_way_ && addresses_of(peers_) != on_disk_) write();
+  if (!under_way_ && are_news(peers_, on_disk_)) write();
 }
 
 void PeerRecord::write() {
   under_way_ = true;
-  keep_(peers_, [this, addresses = addresses_of(peers_)](boost::system::error_code error) {
-    tried(addresses, error);
-  });
+  keep_(peers_, [this, peers = peers_](boost::system::error_code error) { tried(peers, error); });
 }
 
 // What has changed meanwhile, or was refused, is written at the next look.
-void PeerRecord::tried(const std::vector<std::string>& addresses, boost::system::error_code error) {
+void PeerRecord::tried(const KnownPeers& peers, boost::system::error_code error) {
   under_way_ = false;
   if (!error) {
-    on_disk_ = addresses;
+    on_disk_ = peers;
     if (std::exchange(failing_, false))
       log::info("{}: the peers that it knows are on disk again", name_);
     return;

@@ -1,5 +1,5 @@
 // Keeps the peers that a node remembers across restarts on disk: looks at the ring now
-// and then, and writes when others than before are to be remembered.
+// and then, and writes when there is news of whom to remember.
 //
 // On the overlay's thread; the timers must outlive it.
 #pragma once
@@ -44,14 +44,14 @@ class PeerRecord {
   static constexpr Duration pause = std::chrono::seconds(5);
 
   void write();
-  void tried(const std::vector<std::string>& addresses, boost::system::error_code error);
+  void tried(const KnownPeers& peers, boost::system::error_code error);
 
   const std::string name_;
   TimerQueue& timers_;
   const Keep keep_;
   const Look look_;
   KnownPeers peers_;
-  std::vector<std::string> on_disk_;  // their addresses
+  KnownPeers on_disk_;
   bool under_way_ = false;
   bool failing_ = false;
   std::uint64_t failures_ = 0;

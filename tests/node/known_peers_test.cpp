@@ -97,6 +97,27 @@ TEST_F(KnownPeersTest, WhoHasNotBeenSeenForLongIsForgotten) {
   EXPECT_EQ(addresses_of(updated(odd, {}, present)), (Addresses{"a"}));
 }
 
+// Else a ring that stays the same for long would be forgotten by the first start that finds
+// nobody there.
+TEST(KnownPeersNews, AreOthersOrTheSameADayLater) {
+  const KnownPeers peers{{"10.0.0.1:7400", present}, {"10.0.0.2:7400", present - 1h}};
+  EXPECT_TRUE(are_news(peers, {}));
+  EXPECT_TRUE(are_news({}, peers));
+  EXPECT_FALSE(are_news({}, {}));
+  EXPECT_FALSE(are_news(peers, peers));
+  KnownPeers later = peers;
+  later.front().seen += 23h;
+  EXPECT_FALSE(are_news(later, peers));
+  later.front().seen += 1h;
+  EXPECT_TRUE(are_news(later, peers));
+  for (const WallTime whatever : {WallTime::min(), WallTime::max()}) {
+    KnownPeers odd = peers;
+    odd.front().seen = whatever;
+    EXPECT_FALSE(are_news(odd, odd));
+    EXPECT_EQ(are_news(peers, odd), whatever == WallTime::min());
+  }
+}
+
 class PeerRecordTest : public testing::Test {
  protected:
   using Kept = std::function<void(boost::system::error_code)>;
