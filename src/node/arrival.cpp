@@ -124,7 +124,8 @@ void Arrival::seed_failed(const std::string& seed, boost::system::error_code err
   if (is_self(error)) return seed_is_self(seed);
   if (is_final(error) && !active_) return seed_refused(seed, error, text);
   const Duration pause = seeds_.failed(seed, net::mono_now());
-  if (settled()) return;
+  // Of those that are only remembered, nobody says that they are to be there.
+  if (settled() || (active_ && seeds_.is_remembered(seed))) return;
   log::warn("{}: {} {} ({}); trying again in {:.1f} s", name_, described(seed),
             is_refusal(error) ? "refuses" : "does not answer", text, in_seconds(pause));
   if (!active_) dial_due();
@@ -180,7 +181,8 @@ void Arrival::patience_over() {
   const bool unheard = contacts_.empty() && seeds_.all_tried();
   const bool all_wait = !contacts_.empty() && smallest && step == FoundingStep::resume;
   if (step != FoundingStep::ask_seeds && (unheard || all_wait)) {
-    log::warn("{}: no seed {}: going ahead alone", name_, all_wait ? "is active" : "answers");
+    log::warn("{}: no {} {}: going ahead alone", name_,
+              facts_.has_seeds ? "seed" : "peer that it knows", all_wait ? "is active" : "answers");
     return begin_alone(step);
   }
   patience_timer_ = timers_.after(config_.patience, [this] { patience_over(); });

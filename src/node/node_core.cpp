@@ -60,7 +60,7 @@ NodeCore::NodeCore(boost::asio::any_io_executor executor, NodeOptions options) {
     identity = directory_->identity();
     group_files_.emplace(options.data_directory);
     groups = group_files_->read(net::wall_now());
-    known = node::read_known_peers(options.data_directory);
+    known = node::read_known_peers(options.data_directory, identity.cluster_uuid);
     disk_loop_.emplace("canopy-disk");
   }
   data_directory_ = options.data_directory;
@@ -95,13 +95,18 @@ node::OverlayHooks NodeCore::hooks() {
   hooks.keep_cluster = [this](const Uuid& cluster, Kept kept) {
     keep([this, cluster] { return directory_->set_cluster(cluster); }, std::move(kept));
   };
-  hooks.keep_groups = [this](const auto& changes, Kept kept) {
-    keep([this, changes] { return group_files_->write(changes, net::wall_now()); },
+  hooks.keep_groups = [this](auto changes, Kept kept) {
+    keep([this,
+          changes = std::move(changes)] { return group_files_->write(changes, net::wall_now()); },
          std::move(kept));
   };
   hooks.keep_peers = [this](const node::KnownPeers& peers, Kept kept) {
-    keep([this, peers] { return node::write_known_peers(data_directory_, peers); },
-         std::move(kept));
+    keep(
+        [this, peers] {
+          return node::write_known_peers(data_directory_, directory_->identity().cluster_uuid,
+                                         peers);
+        },
+        std::move(kept));
   };
   hooks.failed = [this](const std::string& text) { failed(text); };
   return hooks;

@@ -30,13 +30,15 @@ void PeerRecord::write() {
   keep_(peers_, [this, peers = peers_](boost::system::error_code error) { tried(peers, error); });
 }
 
-// What has changed meanwhile, or was refused, is written at the next look.
+// What has changed meanwhile is written at once, as there may be no next look; what was
+// refused at the next.
 void PeerRecord::tried(const KnownPeers& peers, boost::system::error_code error) {
   under_way_ = false;
   if (!error) {
     on_disk_ = peers;
     if (std::exchange(failing_, false))
       log::info("{}: the peers that it knows are on disk again", name_);
+    if (are_news(peers_, on_disk_)) write();
     return;
   }
   ++failures_;

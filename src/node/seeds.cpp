@@ -45,8 +45,12 @@ std::vector<std::string> Seeds::due(MonoTime now) {
 
 std::optional<std::string> Seeds::one_again() {
   std::vector<Seed*> choice;
-  for (Seed& seed : seeds_) {
-    if (seed.state == State::waiting || seed.state == State::connected) choice.push_back(&seed);
+  for (const bool remembered : {false, true}) {
+    for (Seed& seed : seeds_) {
+      const bool free = seed.state == State::waiting || seed.state == State::connected;
+      if (free && seed.remembered == remembered) choice.push_back(&seed);
+    }
+    if (!choice.empty()) break;
   }
   if (choice.empty()) return std::nullopt;
   Seed& chosen = *choice[random_.below(choice.size())];

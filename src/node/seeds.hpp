@@ -35,7 +35,8 @@ class Seeds {
   std::vector<std::string> due(MonoTime now);
 
   // Any of them but those that lead back here or are being dialled, to be dialled now
-  // although all may be well; nothing if there is none.
+  // although all may be well; nothing if there is none. Remembered ones only where no
+  // other is: they were of this ring, and a seed may lead to another.
   std::optional<std::string> one_again();
 
   // When due() may have something without anything else happening.

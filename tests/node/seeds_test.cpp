@@ -144,6 +144,18 @@ TEST_F(SeedsTest, APeerOfAnEarlierLifeIsNoReasonToGiveUp) {
   EXPECT_FALSE(seeds.all_refuse());
 }
 
+// It was of this ring: a seed may lead to another.
+TEST_F(SeedsTest, APeerOfAnEarlierLifeIsTriedAgainOnlyWhereThereIsNoSeed) {
+  Seeds seeds = make({"a"});
+  seeds.remember({"known", "another"});
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(seeds.one_again(), "a");
+    seeds.connected("a");
+  }
+  seeds.is_self("a");
+  EXPECT_TRUE(seeds.is_remembered(seeds.one_again().value()));
+}
+
 TEST_F(SeedsTest, APeerOfAnEarlierLifeIsWaitedForBeforeGivingUp) {
   Seeds seeds = make({"a"});
   seeds.remember({"known", "a"});
