@@ -17,12 +17,12 @@ using namespace std::chrono_literals;
 // Two that have one between them have given each other up, and can reach each other again.
 class PastryApartTest : public ::testing::Test {
  protected:
-  PastryApartTest() {
-    network.grow(20);
+  explicit PastryApartTest(std::size_t nodes = 20) {
+    network.grow(nodes);
     network.run_for(2s);
     ring = network.ring();
     // The next beyond the other is farther from it than the one.
-    while (!closer_to(id(at - 2), id(at), id(at - 3))) ++at;
+    while (ring.size() > 3 && (at < 3 || !closer_to(id(at - 2), id(at), id(at - 3)))) ++at;
     network.censor = [this](PeerRef from, PeerRef to, const wire::Message& message) {
       const bool relayed = std::holds_alternative<wire::Relay>(message);
       const std::set<PeerRef> pair{one().self(), other().self()};
@@ -54,7 +54,13 @@ class PastryApartTest : public ::testing::Test {
 
   TestNetwork network{Config{}, 10};
   std::vector<TestNode*> ring;
-  std::size_t at = 3;
+  std::size_t at = 2;
+};
+
+// Each has only the third, on both sides.
+class PastryApartInARingOfThreeTest : public PastryApartTest {
+ protected:
+  PastryApartInARingOfThreeTest() : PastryApartTest(3) {}
 };
 
 TEST_F(PastryApartTest, MeetBeforeOneTakesTheOthersPlaceIfWhoIsBetweenThemHangs) {
@@ -71,6 +77,16 @@ TEST_F(PastryApartTest, AndIfItStartsAnew) {
   const std::string name = network.peers()[between().pastry->self()].name;
   network.crash(between());
   network.add(name, 2).pastry->join({ring[0]->pastry->self()});
+  expect_that_they_meet_and_never_both_act();
+}
+
+TEST_F(PastryApartInARingOfThreeTest, MeetBeforeOneTakesTheOthersPlaceIfTheThirdHangs) {
+  network.hang(between());
+  expect_that_they_meet_and_never_both_act();
+}
+
+TEST_F(PastryApartInARingOfThreeTest, SoTheyDoIfTheThirdDeparts) {
+  between().pastry->depart();
   expect_that_they_meet_and_never_both_act();
 }
 
@@ -99,6 +115,28 @@ TEST(PastryConsistency, SeveralNeighboursThatHangAtOnceDoNotActBesideWhoTookThei
     }
   }
   EXPECT_TRUE(network.leaf_sets_exact());
+}
+
+// A sleep shorter than a missed heartbeat: only that its leases ran out tells the node to ask all.
+TEST(PastryConsistency, WhoseLeasesRanOutInAShortSleepActsAgainAsSoonAsAllLeavesAnswer) {
+  const Config config;
+  TestNetwork network{config, 3};
+  network.grow(20);
+  network.run_for(2s);
+  TestNode& sleeper = *network.ring()[5];
+  const Id key = network.peers().id(sleeper.pastry->self());
+  unsigned lapsed = 0;
+  for (int phase = 0; phase < 20; ++phase) {
+    network.run_for(config.heartbeat_interval * 3 + config.heartbeat_interval / 20);
+    network.hang(sleeper);
+    network.run_for(config.heartbeat_interval + config.probe_timeout - 50ms);
+    network.resume(sleeper);
+    if (sleeper.pastry->may_act(key)) continue;
+    ++lapsed;
+    EXPECT_TRUE(
+        network.run_until([&] { return sleeper.pastry->may_act(key); }, config.probe_timeout));
+  }
+  EXPECT_GT(lapsed, 0U);
 }
 
 }  // namespace
